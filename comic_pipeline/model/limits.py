@@ -1,0 +1,50 @@
+"""Who may do how much: tiers, quotas, budgets, and the numbers per provider. Pure tables and parsing."""
+
+import re
+from dataclasses import dataclass
+from decimal import Decimal
+
+from comic_pipeline.model.project import Tier
+
+IMAGE_TASKS_PER_PROJECT = 4
+ATTEMPTS_PER_PLANNED_TASK = 10
+
+DAILY_QUOTA: dict[Tier, int | None] = {Tier.FREE: 3, Tier.PREVIEW: 10, Tier.PAID: 50, Tier.PREMIUM: None}
+PRIORITY: dict[Tier, int] = {Tier.PREMIUM: 50, Tier.PAID: 40, Tier.PREVIEW: 30, Tier.FREE: 20}
+FORMAL_TIERS = frozenset({Tier.PAID, Tier.PREMIUM})
+
+_ENTRY = re.compile(r"^(?P<provider>[a-z0-9_]+)=(?P<jobs>\d+)/(?P<qps>\d+(?:\.\d+)?)$")
+
+
+@dataclass(frozen=True)
+class ProviderLimit:
+    """At most `jobs` jobs under way at once and `qps` creates a second, over all processes."""
+
+    jobs: int
+    qps: float
+
+
+def parse_provider_limits(text: str) -> dict[str, ProviderLimit]:
+    """Read `ark_video=10/5,ark_image=5/5`. Raises ValueError that names the entry that cannot be read."""
+    limits = {}
+    for entry in filter(None, (part.strip() for part in text.split(","))):
+        match = _ENTRY.match(entry)
+        if match is None or int(match["jobs"]) < 1 or float(match["qps"]) <= 0:
+            raise ValueError(f"COMIC_LIMITS: cannot read {entry!r}; write provider=jobs/qps, e.g. ark_video=10/5")
+        limits[match["provider"]] = ProviderLimit(jobs=int(match["jobs"]), qps=float(match["qps"]))
+    return limits
+
+
+def parse_budgets(text: str) -> dict[Tier, Decimal]:
+    """Read `free=2,preview=10,paid=100,premium=500` (CNY a project). Raises ValueError that names what is wrong."""
+    budgets = {}
+    for entry in filter(None, (part.strip() for part in text.split(","))):
+        name, _, amount = entry.partition("=")
+        try:
+            budgets[Tier(name)] = Decimal(amount)
+        except (ValueError, ArithmeticError):
+            raise ValueError(f"COMIC_BUDGETS: cannot read {entry!r}; write tier=yuan, e.g. free=2") from None
+    missing = [tier.value for tier in Tier if tier not in budgets]
+    if missing:
+        raise ValueError(f"COMIC_BUDGETS: no budget for {', '.join(missing)}")
+    return budgets

@@ -1,0 +1,112 @@
+"""What stages make: references to stored media and the typed document of each asset.
+
+A document is small JSON that names media by object key and SHA-256; the bytes lie beside it in the object store.
+"""
+
+from decimal import Decimal
+
+from pydantic import BaseModel, ConfigDict
+
+
+class _Value(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+
+class MediaRef(_Value):
+    """Stored bytes: where they are, what they are. Sizes in pixels, lengths in milliseconds; None where it does not apply."""
+
+    key: str
+    sha256: str
+    size: int
+    mime: str
+    width: int | None = None
+    height: int | None = None
+    duration_ms: int | None = None
+
+
+class Production(_Value):
+    """How one piece came to be: shown in the UI and in the provenance manifest. `cost` is CNY over all attempts."""
+
+    task_id: str
+    provider: str
+    model: str
+    cost: Decimal
+    template_hash: str
+    seconds: float
+    reused: bool
+
+
+class FrameImage(_Value):
+    """The picture of one shot."""
+
+    seq: int
+    media: MediaRef
+    made: Production
+
+
+class FrameImages(_Value):
+    """The document of `frame_images`."""
+
+    frames: tuple[FrameImage, ...]
+
+
+class VoiceLine(_Value):
+    """The spoken line of one shot. `media` is None when nothing is said, or when a line failed and silence is allowed (`silenced`)."""
+
+    seq: int
+    text: str
+    speaker: str
+    media: MediaRef | None
+    made: Production | None
+    silenced: bool = False
+
+
+class VoiceLines(_Value):
+    """The document of `voice_lines`: one entry a shot, in order."""
+
+    lines: tuple[VoiceLine, ...]
+
+
+class Clip(_Value):
+    """The moving picture of one shot."""
+
+    seq: int
+    media: MediaRef
+    made: Production
+
+
+class Clips(_Value):
+    """The document of `clips`."""
+
+    clips: tuple[Clip, ...]
+
+
+class Cue(_Value):
+    """One subtitle on screen, in film time (milliseconds)."""
+
+    start_ms: int
+    end_ms: int
+    text: str
+
+
+class Subtitles(_Value):
+    """The document of `subtitles`: cues in film time and the stored `.srt` (None for a film without words)."""
+
+    cues: tuple[Cue, ...]
+    srt: MediaRef | None
+
+
+class FinalVideo(_Value):
+    """The document of `final_video`. `planned_ms` is what the timeline asked for; `media.duration_ms` is what was measured."""
+
+    title: str
+    media: MediaRef
+    planned_ms: int
+    made: Production
+    offline: bool
+
+
+class CoverImage(_Value):
+    """The document of `cover_image`."""
+
+    media: MediaRef

@@ -1,0 +1,287 @@
+"""The state machine: stages, project states, and every transition that is legal. Pure tables and pure decisions.
+
+Belongs here: what follows from what. Does not: reading tables or runs (`comic_pipeline/workflow.py`).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from comic_pipeline.model.errors import ERROR_RULES, ErrorCode, Refused
+from comic_pipeline.model.task import TaskType
+
+MAX_ROUNDS = 5
+PROJECT_TAG = "comic/project"
+STAGE_ID_TAG = "comic/stage_id"
+
+
+class ProjectState(StrEnum):
+    """Where a project stands."""
+
+    QUEUED = "QUEUED"
+    SCRIPT = "SCRIPT"
+    IMAGE = "IMAGE"
+    TTS = "TTS"
+    VIDEO = "VIDEO"
+    COMPOSE = "COMPOSE"
+    PENDING_REVIEW = "PENDING_REVIEW"
+    APPROVED = "APPROVED"
+    REJECTED = "REJECTED"
+    WAITING_CONFIRMATION = "WAITING_CONFIRMATION"
+    FAILED = "FAILED"
+    MANUAL_REQUIRED = "MANUAL_REQUIRED"
+    CANCELLED = "CANCELLED"
+
+
+ACTIVE_PROJECT_STATES = (
+    ProjectState.QUEUED,
+    ProjectState.SCRIPT,
+    ProjectState.IMAGE,
+    ProjectState.TTS,
+    ProjectState.VIDEO,
+    ProjectState.COMPOSE,
+)
+STOPPED_STATES = (ProjectState.FAILED, ProjectState.MANUAL_REQUIRED, ProjectState.CANCELLED)
+FINISHED_STATES = (ProjectState.PENDING_REVIEW, ProjectState.APPROVED, ProjectState.REJECTED)
+
+
+class Stage(StrEnum):
+    """A step of a project's workflow."""
+
+    STORYBOARD = "storyboard"
+    FRAMES = "frames"
+    VOICES = "voices"
+    CLIPS = "clips"
+    FILM = "film"
+
+
+class StageStatus(StrEnum):
+    """Where one round of a stage stands."""
+
+    REQUESTED = "requested"
+    QUEUED = "queued"
+    RUNNING = "running"
+    PASSED = "passed"
+    FAILED = "failed"
+    MANUAL_REQUIRED = "manual_required"
+    CANCELLED = "cancelled"
+
+
+OPEN_STAGE_STATUSES = (StageStatus.REQUESTED, StageStatus.QUEUED, StageStatus.RUNNING)
+
+
+class SubmissionKind(StrEnum):
+    """What a submission asks for."""
+
+    PRODUCE = "produce"
+    RETRY = "retry"
+    REDO = "redo"
+    CANCEL = "cancel"
+    REVIEW = "review"
+    CONFIRM = "confirm"
+
+
+class SubmissionStatus(StrEnum):
+    """Where a submission stands. `waiting`: admitted later, when the user's other formal project has ended."""
+
+    NEW = "new"
+    WAITING = "waiting"
+    ACCEPTED = "accepted"
+    REJECTED = "rejected"
+
+
+@dataclass(frozen=True)
+class StageRule:
+    """One row of the stage table (design section 2). Times in seconds."""
+
+    stage: Stage
+    state: ProjectState
+    job: str
+    assets: tuple[str, ...]
+    queue: str
+    deadline: float
+    serial: bool
+    needs: tuple[Stage, ...]
+    crafts: tuple[TaskType, ...]
+
+
+STAGE_RULES: dict[Stage, StageRule] = {
+    rule.stage: rule
+    for rule in (
+        StageRule(
+            stage=Stage.STORYBOARD,
+            state=ProjectState.SCRIPT,
+            job="make_storyboard",
+            assets=("storyboard",),
+            queue="text_queue",
+            deadline=180,
+            serial=True,
+            needs=(),
+            crafts=(TaskType.STORYBOARD,),
+        ),
+        StageRule(
+            stage=Stage.FRAMES,
+            state=ProjectState.IMAGE,
+            job="make_frames",
+            assets=("frame_images",),
+            queue="image_queue",
+            deadline=600,
+            serial=False,
+            needs=(Stage.STORYBOARD,),
+            crafts=(TaskType.FRAME_IMAGE,),
+        ),
+        StageRule(
+            stage=Stage.VOICES,
+            state=ProjectState.TTS,
+            job="make_voices",
+            assets=("voice_lines",),
+            queue="voice_queue",
+            deadline=300,
+            serial=False,
+            needs=(Stage.STORYBOARD,),
+            crafts=(TaskType.VOICE_LINE,),
+        ),
+        StageRule(
+            stage=Stage.CLIPS,
+            state=ProjectState.VIDEO,
+            job="make_clips",
+            assets=("clips",),
+            queue="video_queue",
+            deadline=1_800,
+            serial=False,
+            needs=(Stage.FRAMES,),
+            crafts=(TaskType.CLIP,),
+        ),
+        StageRule(
+            stage=Stage.FILM,
+            state=ProjectState.COMPOSE,
+            job="make_film",
+            assets=("subtitles", "final_video", "cover_image"),
+            queue="ffmpeg_queue",
+            deadline=1_800,
+            serial=True,
+            needs=(Stage.CLIPS, Stage.VOICES),
+            crafts=(TaskType.FILM_RENDER,),
+        ),
+    )
+}
+STAGE_OF_ASSET: dict[str, Stage] = {asset: rule.stage for rule in STAGE_RULES.values() for asset in rule.assets}
+STAGE_OF_TASK: dict[TaskType, Stage] = {craft: rule.stage for rule in STAGE_RULES.values() for craft in rule.crafts}
+
+_RETRY_FROM = frozenset(STOPPED_STATES)
+_REDO_FROM = _RETRY_FROM | frozenset(FINISHED_STATES)
+ALLOWED_FROM: dict[SubmissionKind, frozenset[ProjectState]] = {
+    SubmissionKind.RETRY: _RETRY_FROM,
+    SubmissionKind.REDO: _REDO_FROM,
+    SubmissionKind.CANCEL: frozenset(ACTIVE_PROJECT_STATES) | {ProjectState.WAITING_CONFIRMATION},
+    SubmissionKind.REVIEW: frozenset({ProjectState.PENDING_REVIEW}),
+    SubmissionKind.CONFIRM: frozenset({ProjectState.WAITING_CONFIRMATION}),
+}
+
+
+def check_allowed(kind: SubmissionKind, state: ProjectState, *, project_id: str) -> None:
+    """Raise Refused(CONFLICT) with the current state unless `kind` may be done to a project in `state`."""
+    if state not in ALLOWED_FROM[kind]:
+        allowed = ", ".join(sorted(ALLOWED_FROM[kind]))
+        raise Refused(ErrorCode.CONFLICT, f"{kind} is not possible: project {project_id} is {state}; it must be one of {allowed}")
+
+
+def downstream(stage: Stage) -> tuple[Stage, ...]:
+    """`stage` and every stage that needs it, in order."""
+    found = {stage}
+    for rule in STAGE_RULES.values():
+        if found.intersection(rule.needs):
+            found.add(rule.stage)
+    return tuple(rule for rule in STAGE_RULES if rule in found)
+
+
+def next_stages(latest: Mapping[Stage, StageStatus]) -> tuple[Stage, ...]:
+    """Stages to request now, from the latest status of each stage: those that never ran and whose needs have passed."""
+    return tuple(
+        rule.stage
+        for rule in STAGE_RULES.values()
+        if rule.stage not in latest and all(latest.get(need) is StageStatus.PASSED for need in rule.needs)
+    )
+
+
+def shown_state(latest: Mapping[Stage, StageStatus]) -> ProjectState:
+    """The state of a project in production: the earliest stage that has not passed; PENDING_REVIEW when all have."""
+    for rule in STAGE_RULES.values():
+        if latest.get(rule.stage) is not StageStatus.PASSED:
+            return rule.state if rule.stage in latest or rule.needs else ProjectState.QUEUED
+    return ProjectState.PENDING_REVIEW
+
+
+class RunPhase(StrEnum):
+    """What matters about a Dagster run."""
+
+    WAITING = "waiting"
+    RUNNING = "running"
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+    CANCELED = "canceled"
+    GONE = "gone"
+
+
+@dataclass(frozen=True)
+class StageEnd:
+    """What a finished run means for its stage row: the row's status, whether another round follows, and the code to show."""
+
+    status: StageStatus
+    again: bool
+    code: ErrorCode | None
+    message: str
+
+
+def decide_end(  # each fact is one input of the decision; a bag of them would hide which matter
+    phase: RunPhase,
+    *,
+    code: ErrorCode | None,
+    message: str,
+    verdicts_missing: tuple[str, ...],
+    verdicts_failed: tuple[str, ...],
+    round_number: int,
+    cancel_requested: bool,
+) -> StageEnd:
+    """Decide from what the run, its tasks and its checks reported. Pure; table-tested.
+
+    A run that ended without saying why (killed, lost, machine gone) gets another round, at most MAX_ROUNDS: the ledger resumes what was in flight.
+    """
+    if cancel_requested or phase is RunPhase.CANCELED:
+        reason = message or ("cancel was requested" if cancel_requested else "the run was terminated in Dagster")
+        return StageEnd(StageStatus.CANCELLED, again=False, code=ErrorCode.CANCELLED, message=reason)
+    if phase is RunPhase.SUCCEEDED and not verdicts_missing and not verdicts_failed:
+        return StageEnd(StageStatus.PASSED, again=False, code=None, message="")
+    if verdicts_failed:
+        names = ", ".join(verdicts_failed)
+        return StageEnd(
+            StageStatus.MANUAL_REQUIRED, again=False, code=ErrorCode.QC_FAILED, message=message or f"closed gates: {names}"
+        )
+    if phase is RunPhase.SUCCEEDED:
+        return _another_round(
+            round_number, f"the run skipped its checks: {', '.join(verdicts_missing)}", code=ErrorCode.QC_FAILED
+        )
+    if code is not None:
+        status = StageStatus.MANUAL_REQUIRED if ERROR_RULES[code].lands_in == "MANUAL_REQUIRED" else StageStatus.FAILED
+        return StageEnd(status, again=False, code=code, message=message)
+    return _another_round(round_number, message or "the run ended without a word", code=ErrorCode.UNKNOWN_ERROR)
+
+
+def _another_round(round_number: int, message: str, *, code: ErrorCode) -> StageEnd:
+    again = round_number < MAX_ROUNDS
+    if again:
+        return StageEnd(StageStatus.FAILED, again=True, code=code, message=message)
+    return StageEnd(
+        StageStatus.MANUAL_REQUIRED, again=False, code=code, message=f"{message}; {round_number} rounds ended this way"
+    )
+
+
+def project_state_after(end: StageEnd) -> ProjectState | None:
+    """Where the project goes when a stage ended like this; None when it stays in production."""
+    if end.again or end.status is StageStatus.PASSED:
+        return None
+    return {
+        StageStatus.FAILED: ProjectState.FAILED,
+        StageStatus.MANUAL_REQUIRED: ProjectState.MANUAL_REQUIRED,
+        StageStatus.CANCELLED: ProjectState.CANCELLED,
+    }[end.status]

@@ -1,0 +1,232 @@
+"""What the runner asks of any provider, and the typed requests of the four crafts.
+
+The same five verbs fit every vendor (providers.md section 4): submit, poll, cancel, find, fetch. Text, image and voice
+services answer `submit` with `Done` at once; video services with `Submitted` and are polled.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from decimal import Decimal
+from enum import StrEnum
+from typing import Any, Protocol, TypeVar
+
+from comic_pipeline.model.errors import ProviderFault
+from comic_pipeline.model.media import MediaRef
+from comic_pipeline.model.project import Aspect, Language, Resolution
+
+JsonObject = dict[str, Any]
+
+
+# --- requests: what is wanted, in our words -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Picture:
+    """Picture bytes that go into a request; the hash stands for them in keys and logs."""
+
+    media: MediaRef
+    data: bytes = field(repr=False)
+
+
+@dataclass(frozen=True)
+class TextRequest:
+    """One JSON document from a chat model. `subject` is the structured content of `user`, for providers that do not read prose."""
+
+    system: str
+    user: str
+    subject: "StorySubject"
+    max_tokens: int
+    user_hash: str
+    repair_of: str = ""
+    problems: str = ""
+
+
+@dataclass(frozen=True)
+class StorySubject:
+    """What a storyboard is about."""
+
+    idea: str
+    script: str
+    style_key: str
+    language: Language
+    shots: int
+    shot_ms: int
+
+
+@dataclass(frozen=True)
+class ImageRequest:
+    """One picture for a film of this aspect and resolution."""
+
+    prompt: str
+    aspect: Aspect
+    resolution: Resolution
+    seed: int
+    user_hash: str
+    subject: "PanelSubject"
+
+
+@dataclass(frozen=True)
+class PanelSubject:
+    """What a panel shows, for the artist that draws without a model. `identity` is equal for all shots of a project."""
+
+    identity: str
+    style_key: str
+    title: str
+    seq: int
+    total: int
+    scene: str
+    caption: str
+
+
+@dataclass(frozen=True)
+class VoiceRequest:
+    """One spoken line. `voice` is the provider's own voice name, or empty for its default; `speaker` names who speaks."""
+
+    text: str
+    language: Language
+    speaker: str
+    voice: str
+    user_hash: str
+
+
+@dataclass(frozen=True)
+class ClipRequest:
+    """One silent moving picture that starts at `first_frame`."""
+
+    prompt: str
+    first_frame: Picture
+    duration_ms: int
+    aspect: Aspect
+    resolution: Resolution
+    seed: int
+    user_hash: str
+
+
+# --- answers ----------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Inline:
+    """The result itself."""
+
+    data: bytes = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Remote:
+    """Where the result can be fetched; signed and short-lived (24 h at Ark), so fetch at once and never log it whole."""
+
+    url: str = field(repr=False)
+
+
+Output = Inline | Remote
+
+
+@dataclass(frozen=True)
+class Done:
+    """A finished result. `usage` is in the provider's units, `cost` in CNY by its own numbers (not by the estimate)."""
+
+    output: Output
+    usage: Mapping[str, int]
+    cost: Decimal
+    request_id: str = ""
+
+
+@dataclass(frozen=True)
+class Submitted:
+    """The provider took the job and gave it this id."""
+
+    job_id: str
+
+
+class Phase(StrEnum):
+    """Where a job stands at the provider. `lost`: it does not know the id (any more)."""
+
+    QUEUED = "queued"
+    RUNNING = "running"
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+    EXPIRED = "expired"
+    LOST = "lost"
+
+
+@dataclass(frozen=True)
+class JobStatus:
+    """One look at a job. `done` only when succeeded, `fault` only when failed. `word` is the vendor's own status word."""
+
+    phase: Phase
+    word: str
+    done: Done | None = None
+    fault: ProviderFault | None = None
+
+
+@dataclass(frozen=True)
+class FoundJob:
+    """A job in the provider's list that may be the one whose answer was lost."""
+
+    job_id: str
+    phase: Phase
+    created_at: datetime
+    matches: str
+
+
+class CancelOutcome(StrEnum):
+    """What became of a wish to cancel a job at the provider."""
+
+    CANCELLED = "cancelled"
+    TOO_LATE = "too_late"
+    UNSUPPORTED = "unsupported"
+
+
+RequestT = TypeVar("RequestT", contravariant=True)
+
+
+class Provider(Protocol[RequestT]):
+    """One service that does one craft. `name` (`ark_video`, `offline_image`, …) keys limits, tags and the ledger.
+
+    Every method raises `ProviderFault` with a code of ours; `submit` raises `OutcomeUnknown` when the answer was lost (read time-out,
+    dropped connection) and makes exactly one HTTP request, ever.
+    """
+
+    name: str
+    model: str
+    base_url: str
+    asynchronous: bool
+    offline: bool
+
+    def describe(self, request: RequestT) -> JsonObject:
+        """Every parameter that is really sent, without media bytes and secrets (hashes stand for media). Part of the input hash.
+
+        Raises ProviderFault(INPUT_INVALID) when the request cannot be made acceptable to this model: before any spend.
+        """
+        ...
+
+    def estimate(self, request: RequestT) -> Decimal:
+        """What `submit` of this very request will probably cost, in CNY."""
+        ...
+
+    async def submit(self, request: RequestT) -> Submitted | Done:
+        """Make the one paid call."""
+        ...
+
+    async def poll(self, job_id: str, request: RequestT) -> JobStatus:
+        """Look at a job once. Unknown status words are reported as running."""
+        ...
+
+    async def cancel(self, job_id: str) -> CancelOutcome:
+        """Ask the provider to drop a job that has not begun."""
+        ...
+
+    async def find(self, request: RequestT, *, since: datetime) -> tuple[FoundJob, ...]:
+        """Jobs of the provider's list that this request may have made at or after `since`, newest first."""
+        ...
+
+    async def fetch(self, output: Output) -> bytes:
+        """The result's bytes, with size and time limits. One GET; the runner retries."""
+        ...
+
+    async def close(self) -> None:
+        """Let go of connections."""
+        ...

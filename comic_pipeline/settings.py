@@ -1,0 +1,242 @@
+"""Everything the environment can set: one class, one table. `os.environ` is read nowhere else."""
+
+import logging
+from decimal import Decimal
+from enum import StrEnum
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field, SecretStr, ValidationError, field_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from comic_pipeline.model.errors import ErrorCode, Refused
+from comic_pipeline.model.limits import ProviderLimit, parse_budgets, parse_provider_limits
+from comic_pipeline.model.project import Tier
+
+
+class TextProviderName(StrEnum):
+    """Who writes."""
+
+    OFFLINE = "offline"
+    ARK = "ark"
+    OPENAI = "openai"
+
+
+class ImageProviderName(StrEnum):
+    """Who draws."""
+
+    OFFLINE = "offline"
+    ARK = "ark"
+    OPENAI = "openai"
+
+
+class VoiceProviderName(StrEnum):
+    """Who speaks."""
+
+    OFFLINE = "offline"
+    OPENSPEECH = "openspeech"
+    OPENAI = "openai"
+
+
+class VideoProviderName(StrEnum):
+    """Who moves pictures."""
+
+    OFFLINE = "offline"
+    ARK = "ark"
+
+
+class VoiceFailure(StrEnum):
+    """What a line that cannot be spoken does to the film."""
+
+    SILENCE = "silence"
+    FAIL = "fail"
+
+
+class FrameFailure(StrEnum):
+    """What a picture that cannot be made does to the film."""
+
+    FAIL = "fail"
+    PLACEHOLDER = "placeholder"
+
+
+class Settings(BaseSettings):
+    """The deployment's choices. Names are the environment variables; secrets never show in repr, logs or errors."""
+
+    model_config = SettingsConfigDict(
+        extra="ignore", case_sensitive=True, frozen=True, populate_by_name=True, env_ignore_empty=True
+    )
+
+    home: Path = Field(
+        default=Path(".comic"), alias="COMIC_HOME", description="database, objects and Dagster home of the embedded profile"
+    )
+    database_url: SecretStr = Field(default=SecretStr(""), alias="COMIC_DATABASE_URL", description="empty: sqlite in COMIC_HOME")
+    objects: str = Field(default="", alias="COMIC_OBJECTS", description="a folder or s3://bucket/prefix; empty: in COMIC_HOME")
+    media_url: str = Field(default="/logs/objects", alias="COMIC_MEDIA_URL", description="base of links to media in the UI")
+    s3_endpoint: str = Field(default="", alias="AWS_ENDPOINT_URL_S3")
+
+    text_provider: TextProviderName = Field(default=TextProviderName.OFFLINE, alias="COMIC_TEXT_PROVIDER")
+    image_provider: ImageProviderName = Field(default=ImageProviderName.OFFLINE, alias="COMIC_IMAGE_PROVIDER")
+    voice_provider: VoiceProviderName = Field(default=VoiceProviderName.OFFLINE, alias="COMIC_VOICE_PROVIDER")
+    video_provider: VideoProviderName = Field(default=VideoProviderName.OFFLINE, alias="COMIC_VIDEO_PROVIDER")
+
+    ark_api_key: SecretStr = Field(default=SecretStr(""), alias="ARK_API_KEY")
+    ark_base_url: str = Field(default="https://ark.cn-beijing.volces.com/api/v3", alias="ARK_BASE_URL")
+    ark_text_model: str = Field(default="doubao-seed-2-1-pro-260628", alias="ARK_TEXT_MODEL")
+    ark_image_model: str = Field(default="doubao-seedream-5-0-260128", alias="ARK_IMAGE_MODEL")
+    ark_video_model: str = Field(default="doubao-seedance-2-0-260128", alias="ARK_VIDEO_MODEL")
+    openspeech_app_id: str = Field(default="", alias="OPENSPEECH_APP_ID")
+    openspeech_token: SecretStr = Field(default=SecretStr(""), alias="OPENSPEECH_TOKEN")
+    openspeech_base_url: str = Field(default="https://openspeech.bytedance.com", alias="OPENSPEECH_BASE_URL")
+    openspeech_api: str = Field(
+        default="v3", alias="OPENSPEECH_API", pattern="^v[13]$", description="v1 one-shot or v3 one-way stream"
+    )
+    openspeech_resource: str = Field(
+        default="seed-tts-2.0", alias="OPENSPEECH_RESOURCE", description="v3 resource id, v1 cluster"
+    )
+    openspeech_voice: str = Field(default="zh_female_vv_uranus_bigtts", alias="OPENSPEECH_VOICE")
+    openai_api_key: SecretStr = Field(default=SecretStr(""), alias="OPENAI_API_KEY")
+    openai_base_url: str = Field(default="https://api.openai.com/v1", alias="OPENAI_BASE_URL")
+    openai_text_model: str = Field(default="gpt-4.1", alias="OPENAI_TEXT_MODEL")
+    openai_image_model: str = Field(default="gpt-image-1", alias="OPENAI_IMAGE_MODEL")
+    openai_voice_model: str = Field(default="gpt-4o-mini-tts", alias="OPENAI_VOICE_MODEL")
+    openai_voice: str = Field(default="alloy", alias="OPENAI_VOICE")
+
+    poll_seconds: float = Field(default=10.0, gt=0, alias="COMIC_POLL_SECONDS", description="ceiling of the poll interval")
+    retry_delays_text: str = Field(default="30,120,300", alias="COMIC_RETRY_DELAYS", description="seconds between rounds")
+    max_retry: int = Field(default=3, ge=0, alias="COMIC_MAX_RETRY", description="rounds a task may be tried again")
+    lost_recreates: int = Field(default=1, ge=0, alias="COMIC_LOST_RECREATES")
+    project_timeout: float = Field(default=3_600.0, gt=0, alias="COMIC_PROJECT_TIMEOUT", description="seconds of stage time")
+    lease_seconds: float = Field(
+        default=60.0, gt=0, alias="COMIC_LEASE_SECONDS", description="how long a silent process keeps its tasks"
+    )
+    limits_text: str = Field(default="ark_video=10/5,ark_image=5/5,ark_text=5/5,openspeech_voice=5/5", alias="COMIC_LIMITS")
+    budgets_text: str = Field(
+        default="free=2,preview=10,paid=100,premium=500", alias="COMIC_BUDGETS", description="CNY a project by tier"
+    )
+    day_budget: Decimal = Field(default=Decimal(2000), ge=0, alias="COMIC_DAY_BUDGET", description="CNY a day over all projects")
+    max_attempts: int = Field(
+        default=0, ge=0, alias="COMIC_MAX_ATTEMPTS", description="creates a project; 0: 10 x its planned tasks"
+    )
+    on_voice_failure: VoiceFailure = Field(default=VoiceFailure.SILENCE, alias="COMIC_ON_VOICE_FAILURE")
+    on_frame_failure: FrameFailure = Field(default=FrameFailure.FAIL, alias="COMIC_ON_FRAME_FAILURE")
+    hash_salt: SecretStr = Field(
+        default=SecretStr("comic"), alias="COMIC_HASH_SALT", description="salts the user hash sent to providers"
+    )
+    ffmpeg: str = Field(default="", alias="COMIC_FFMPEG", description="another ffmpeg than the bundled one")
+    provider_hosts: str = Field(
+        default="", alias="COMIC_PROVIDER_HOSTS", description="extra hosts that results may be fetched from, plain http allowed"
+    )
+
+    @field_validator("home")
+    @classmethod
+    def _absolute(cls, home: Path) -> Path:
+        return home.expanduser().absolute()
+
+    @field_validator("limits_text")
+    @classmethod
+    def _limits_readable(cls, text: str) -> str:
+        parse_provider_limits(text)
+        return text
+
+    @field_validator("budgets_text")
+    @classmethod
+    def _budgets_readable(cls, text: str) -> str:
+        parse_budgets(text)
+        return text
+
+    @field_validator("retry_delays_text")
+    @classmethod
+    def _delays_readable(cls, text: str) -> str:
+        delays = [float(part) for part in text.split(",")]
+        if not delays or min(delays) < 0:
+            raise ValueError("write seconds separated by commas, e.g. 30,120,300")
+        return text
+
+    @cached_property
+    def retry_delays(self) -> tuple[float, ...]:
+        """Seconds before round 2, 3, 4 of a task."""
+        return tuple(float(part) for part in self.retry_delays_text.split(","))
+
+    @cached_property
+    def provider_limits(self) -> dict[str, ProviderLimit]:
+        """Exact limits by provider name."""
+        return parse_provider_limits(self.limits_text)
+
+    @cached_property
+    def budgets(self) -> dict[Tier, Decimal]:
+        """CNY a project by tier."""
+        return parse_budgets(self.budgets_text)
+
+    @property
+    def files(self) -> Path:
+        """What the webserver serves below `/logs`: objects and compute logs. The database stays outside."""
+        return self.home / "files"
+
+    @property
+    def dagster_home(self) -> Path:
+        """DAGSTER_HOME of the embedded profile."""
+        return self.home / "dagster"
+
+    @property
+    def effective_database_url(self) -> str:
+        """The database's URL; holds a password, so never log it."""
+        return self.database_url.get_secret_value() or f"sqlite:///{self.home / 'comic.db'}"
+
+    @property
+    def effective_objects(self) -> str:
+        """Where objects live: an absolute folder or an s3:// address."""
+        return self.objects or str(self.files / "objects")
+
+    @property
+    def allowed_hosts(self) -> frozenset[str]:
+        """Extra hosts for results, as `host` or `host:port`."""
+        return frozenset(filter(None, (host.strip() for host in self.provider_hosts.split(","))))
+
+    def secrets(self) -> tuple[str, ...]:
+        """All secret values in force, for masking."""
+        values = (self.ark_api_key, self.openspeech_token, self.openai_api_key)
+        return tuple(value.get_secret_value() for value in values if value.get_secret_value())
+
+    def missing_keys(self) -> list[str]:
+        """Environment variables that the chosen providers need and that are empty."""
+        chosen = {self.text_provider.value, self.image_provider.value, self.voice_provider.value, self.video_provider.value}
+        missing = []
+        if "ark" in chosen and not self.ark_api_key.get_secret_value():
+            missing.append("ARK_API_KEY")
+        if "openai" in chosen and not self.openai_api_key.get_secret_value():
+            missing.append("OPENAI_API_KEY")
+        if "openspeech" in chosen:
+            missing += [] if self.openspeech_app_id else ["OPENSPEECH_APP_ID"]
+            missing += [] if self.openspeech_token.get_secret_value() else ["OPENSPEECH_TOKEN"]
+        return missing
+
+
+def load_settings(**overrides: Any) -> Settings:
+    """Read the environment. Raises Refused(INPUT_INVALID) naming the variable, never its secret value."""
+    try:
+        settings = Settings(**overrides)
+    except ValidationError as invalid:
+        error = invalid.errors(include_url=False)[0]
+        name = str(error["loc"][0]) if error["loc"] else "environment"
+        value = "" if "KEY" in name or "TOKEN" in name or "URL" in name else f" {str(error.get('input'))[:80]!r}"
+        raise Refused(ErrorCode.INPUT_INVALID, f"{name}{value}: {error['msg']}") from None
+    logging.getLogger("comic_pipeline").addFilter(_SecretFilter(settings.secrets()))
+    return settings
+
+
+class _SecretFilter(logging.Filter):
+    """Replaces secret values in whatever is logged through our loggers."""
+
+    def __init__(self, secrets: tuple[str, ...]) -> None:
+        super().__init__()
+        self._secrets = secrets
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Mask in place; always let the record through."""
+        text = record.getMessage()
+        if any(secret in text for secret in self._secrets):
+            for secret in self._secrets:
+                text = text.replace(secret, "***")
+            record.msg, record.args = text, ()
+        return True
