@@ -1,6 +1,7 @@
 """Everything the environment can set: one class, one table. `os.environ` is read nowhere else."""
 
 import logging
+import os
 from decimal import Decimal
 from enum import StrEnum
 from functools import cached_property
@@ -13,6 +14,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from comic_pipeline.model.errors import ErrorCode, Refused
 from comic_pipeline.model.limits import ProviderLimit, parse_budgets, parse_provider_limits
 from comic_pipeline.model.project import Tier
+from comic_pipeline.model.workflow import Stage
 
 
 class TextProviderName(StrEnum):
@@ -106,6 +108,9 @@ class Settings(BaseSettings):
     retry_delays_text: str = Field(default="30,120,300", alias="COMIC_RETRY_DELAYS", description="seconds between rounds")
     max_retry: int = Field(default=3, ge=0, alias="COMIC_MAX_RETRY", description="rounds a task may be tried again")
     lost_recreates: int = Field(default=1, ge=0, alias="COMIC_LOST_RECREATES")
+    lost_grace: float = Field(
+        default=60.0, ge=0, alias="COMIC_LOST_GRACE", description="seconds after which an unlisted job surely does not exist"
+    )
     project_timeout: float = Field(default=3_600.0, gt=0, alias="COMIC_PROJECT_TIMEOUT", description="seconds of stage time")
     lease_seconds: float = Field(
         default=60.0, gt=0, alias="COMIC_LEASE_SECONDS", description="how long a silent process keeps its tasks"
@@ -193,6 +198,17 @@ class Settings(BaseSettings):
         """Extra hosts for results, as `host` or `host:port`."""
         return frozenset(filter(None, (host.strip() for host in self.provider_hosts.split(","))))
 
+    def providers_of(self, stage: Stage) -> tuple[str, ...]:
+        """Names of the providers that runs of this stage call; local rendering counts as one."""
+        chosen = {
+            Stage.STORYBOARD: f"{self.text_provider}_text",
+            Stage.FRAMES: f"{self.image_provider}_image",
+            Stage.VOICES: f"{self.voice_provider}_voice",
+            Stage.CLIPS: f"{self.video_provider}_video",
+            Stage.FILM: "ffmpeg",
+        }
+        return (chosen[stage],)
+
     def secrets(self) -> tuple[str, ...]:
         """All secret values in force, for masking."""
         values = (self.ark_api_key, self.openspeech_token, self.openai_api_key)
@@ -223,6 +239,11 @@ def load_settings(**overrides: Any) -> Settings:
         raise Refused(ErrorCode.INPUT_INVALID, f"{name}{value}: {error['msg']}") from None
     logging.getLogger("comic_pipeline").addFilter(_SecretFilter(settings.secrets()))
     return settings
+
+
+def process_environment(settings: Settings) -> dict[str, str]:
+    """The environment for a child process of the embedded deployment: ours, with absolute homes."""
+    return {**os.environ, "COMIC_HOME": str(settings.home), "DAGSTER_HOME": str(settings.dagster_home)}
 
 
 class _SecretFilter(logging.Filter):

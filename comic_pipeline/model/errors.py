@@ -11,7 +11,8 @@ Belongs here: the codes, their table, and the exception tree that carries them. 
     ├── StorageFault           the database or the object store did not do its part
     ├── InvalidAnswer          a model answered with something that is not what was asked
     ├── WorkStopped            a checkpoint said stop: cancelled, over budget, or the run lost its stage row
-    └── ShotsFailed            some shots of a stage failed; the others are kept
+    ├── RoundIncomplete        some shots are to be tried again later; the others are kept
+    └── ShotsFailed            some shots of a stage failed for good; the others are kept
 """
 
 from dataclasses import dataclass
@@ -199,6 +200,14 @@ class InvalidAnswer(ComicError):
 
 class WorkStopped(ComicError):
     """A checkpoint refused to go on: cancelled, over budget, out of attempts, or this run no longer owns the stage."""
+
+
+class RoundIncomplete(ComicError):
+    """Shots failed in a way that may pass: they go again after `delay` seconds, counted from now."""
+
+    def __init__(self, code: ErrorCode, detail: str, *, delay: float) -> None:
+        super().__init__(code, detail)
+        self.delay = delay
 
 
 @dataclass(frozen=True)

@@ -51,7 +51,7 @@ class FrameImages(_Value):
 
 
 class VoiceLine(_Value):
-    """The spoken line of one shot. `media` is None when nothing is said, or when a line failed and silence is allowed (`silenced`)."""
+    """The spoken line of one shot. `media` is None when nothing is said, or when it failed and silence is allowed: `silenced`."""
 
     seq: int
     text: str

@@ -44,7 +44,7 @@ class Shot(BaseModel):
 
 
 class Storyboard(BaseModel):
-    """A whole film in words. Shots are ordered and numbered 0, 1, 2, …"""
+    """A whole film in words. Shots are ordered and numbered from 0 without gaps."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -67,6 +67,7 @@ class OverrideField(StrEnum):
     DIALOGUE = "dialogue"
     NARRATION = "narration"
     SEED = "seed"
+    TAKE_STORYBOARD = "take_storyboard"
     TAKE_FRAMES = "take_frames"
     TAKE_VOICES = "take_voices"
     TAKE_CLIPS = "take_clips"
@@ -138,8 +139,8 @@ class _RawShot(BaseModel):
 def build_storyboard(document: object, *, shot_ms: int) -> Storyboard:
     """Turn a model's parsed JSON into a storyboard.
 
-    Accepts `frames` for `shots`, one wrapper object around either, and a bare list of shots. A missing title becomes 未命名漫剧, a missing
-    `duration_ms` becomes `shot_ms`. Raises InvalidAnswer whose `problems` names each shot and field that is wrong.
+    Accepts `frames` for `shots`, one wrapper object around either, and a bare list of shots. A missing title becomes 未命名漫剧,
+    a missing `duration_ms` becomes `shot_ms`. Raises InvalidAnswer whose `problems` names each shot and field that is wrong.
     """
     title, raw_shots = _find_shots(document)
     if not raw_shots:

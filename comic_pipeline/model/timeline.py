@@ -40,8 +40,8 @@ class Timeline(BaseModel):
 def plan_timeline(lengths: list[tuple[int, int, int | None]], *, fps: int) -> Timeline:
     """Lay shots one after another from (seq, clip length, voice length or None), in milliseconds.
 
-    A shot lasts as long as the longer of its clip and its line plus breath, rounded up to whole frames of `fps` so that picture and
-    sound stay exact over many shots.
+    A shot lasts as long as the longer of its clip and its line plus breath, rounded up to whole frames of `fps`, so that picture
+    and sound stay exact over many shots.
     """
     shots: list[ShotTiming] = []
     frames = 0

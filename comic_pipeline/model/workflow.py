@@ -3,7 +3,6 @@
 Belongs here: what follows from what. Does not: reading tables or runs (`comic_pipeline/workflow.py`).
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -195,23 +194,6 @@ def downstream(stage: Stage) -> tuple[Stage, ...]:
     return tuple(rule for rule in STAGE_RULES if rule in found)
 
 
-def next_stages(latest: Mapping[Stage, StageStatus]) -> tuple[Stage, ...]:
-    """Stages to request now, from the latest status of each stage: those that never ran and whose needs have passed."""
-    return tuple(
-        rule.stage
-        for rule in STAGE_RULES.values()
-        if rule.stage not in latest and all(latest.get(need) is StageStatus.PASSED for need in rule.needs)
-    )
-
-
-def shown_state(latest: Mapping[Stage, StageStatus]) -> ProjectState:
-    """The state of a project in production: the earliest stage that has not passed; PENDING_REVIEW when all have."""
-    for rule in STAGE_RULES.values():
-        if latest.get(rule.stage) is not StageStatus.PASSED:
-            return rule.state if rule.stage in latest or rule.needs else ProjectState.QUEUED
-    return ProjectState.PENDING_REVIEW
-
-
 class RunPhase(StrEnum):
     """What matters about a Dagster run."""
 
@@ -233,9 +215,20 @@ class StageEnd:
     message: str
 
 
+def landing(code: ErrorCode, stage: Stage) -> ProjectState:
+    """Where a project lands when `stage` failed for good with `code`.
+
+    A rejected idea is the user's to change; a rejected shot is for an operator, who can redo it with other words.
+    """
+    if code is ErrorCode.MODERATION_REJECTED and stage is not Stage.STORYBOARD:
+        return ProjectState.MANUAL_REQUIRED
+    return ProjectState(ERROR_RULES[code].lands_in)
+
+
 def decide_end(  # each fact is one input of the decision; a bag of them would hide which matter
     phase: RunPhase,
     *,
+    stage: Stage,
     code: ErrorCode | None,
     message: str,
     verdicts_missing: tuple[str, ...],
@@ -245,7 +238,8 @@ def decide_end(  # each fact is one input of the decision; a bag of them would h
 ) -> StageEnd:
     """Decide from what the run, its tasks and its checks reported. Pure; table-tested.
 
-    A run that ended without saying why (killed, lost, machine gone) gets another round, at most MAX_ROUNDS: the ledger resumes what was in flight.
+    A run that ended without saying why (killed, lost, machine gone) gets another round, at most MAX_ROUNDS: the ledger resumes
+    what was in flight.
     """
     if cancel_requested or phase is RunPhase.CANCELED:
         reason = message or ("cancel was requested" if cancel_requested else "the run was terminated in Dagster")
@@ -262,8 +256,7 @@ def decide_end(  # each fact is one input of the decision; a bag of them would h
             round_number, f"the run skipped its checks: {', '.join(verdicts_missing)}", code=ErrorCode.QC_FAILED
         )
     if code is not None:
-        status = StageStatus.MANUAL_REQUIRED if ERROR_RULES[code].lands_in == "MANUAL_REQUIRED" else StageStatus.FAILED
-        return StageEnd(status, again=False, code=code, message=message)
+        return StageEnd(_STATUS_OF_LANDING[landing(code, stage)], again=False, code=code, message=message)
     return _another_round(round_number, message or "the run ended without a word", code=ErrorCode.UNKNOWN_ERROR)
 
 
@@ -276,12 +269,15 @@ def _another_round(round_number: int, message: str, *, code: ErrorCode) -> Stage
     )
 
 
+_STATUS_OF_LANDING = {
+    ProjectState.FAILED: StageStatus.FAILED,
+    ProjectState.MANUAL_REQUIRED: StageStatus.MANUAL_REQUIRED,
+    ProjectState.CANCELLED: StageStatus.CANCELLED,
+}
+
+
 def project_state_after(end: StageEnd) -> ProjectState | None:
     """Where the project goes when a stage ended like this; None when it stays in production."""
     if end.again or end.status is StageStatus.PASSED:
         return None
-    return {
-        StageStatus.FAILED: ProjectState.FAILED,
-        StageStatus.MANUAL_REQUIRED: ProjectState.MANUAL_REQUIRED,
-        StageStatus.CANCELLED: ProjectState.CANCELLED,
-    }[end.status]
+    return next(state for state, status in _STATUS_OF_LANDING.items() if status is end.status)

@@ -29,7 +29,7 @@ class UtcTime(TypeDecorator[datetime]):
         utc = value.astimezone(UTC)
         return utc.strftime("%Y-%m-%d %H:%M:%S.%f") if dialect.name == "sqlite" else utc
 
-    def process_result_value(self, value: Any, dialect: Dialect) -> datetime | None:
+    def process_result_value(self, value: Any, dialect: Dialect) -> datetime | None:  # noqa: ARG002  # SQLAlchemy's signature
         """Always aware, always UTC. Rows that a backend inserted by hand may lack the fraction."""
         if value is None:
             return None
@@ -45,7 +45,7 @@ class Money(TypeDecorator[Decimal]):
 
     def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
         """SQLite's driver takes no Decimal."""
-        return dialect.type_descriptor(Numeric(18, 6, asdecimal=dialect.name != "sqlite"))
+        return dialect.type_descriptor(Numeric(18, 6, asdecimal=False) if dialect.name == "sqlite" else Numeric(18, 6))
 
     def process_bind_param(self, value: Decimal | None, dialect: Dialect) -> Any:
         """Six places, always."""
@@ -53,6 +53,6 @@ class Money(TypeDecorator[Decimal]):
             return None
         return float(cny(value)) if dialect.name == "sqlite" else cny(value)
 
-    def process_result_value(self, value: Any, dialect: Dialect) -> Decimal | None:
+    def process_result_value(self, value: Any, dialect: Dialect) -> Decimal | None:  # noqa: ARG002  # SQLAlchemy's signature
         """Exact again: rounded to the six places that were written."""
         return None if value is None else cny(str(value))

@@ -172,7 +172,8 @@ tasks = Table(
     Column("input_hash", String(64), nullable=False),
     Column("output_asset_id", Text),
     Column("output_json", Text),
-    Column("provider_request_id", String(128)),
+    # As long as the provider likes: an id that does not fit would be a paid job that nobody can find again.
+    Column("provider_request_id", Text),
     Column("retry_count", Integer, nullable=False, server_default="0"),
     Column("max_retry", Integer, nullable=False),
     Column("not_before", UtcTime),
@@ -218,7 +219,7 @@ attempts = Table(
     Column("kind", String(16), nullable=False),
     Column("provider_id", String(32), nullable=False),
     Column("provider_base_url", Text, nullable=False),
-    Column("provider_request_id", String(128)),
+    Column("provider_request_id", Text),
     Column("request_hash", String(64), nullable=False),
     Column("state", String(16), nullable=False),
     Column("http_status", Integer),
@@ -231,10 +232,19 @@ attempts = Table(
     Column("finished_at", UtcTime),
     CheckConstraint("state <> 'submitted' OR provider_request_id IS NOT NULL", name="submitted_has_id"),
     CheckConstraint("state NOT IN ('succeeded', 'unknown') OR cost IS NOT NULL", name="paid_states_have_cost"),
+    CheckConstraint("estimate >= 0 AND (cost IS NULL OR cost >= 0)", name="money_not_negative"),
     _one_of("kind", AttemptKind),
     _one_of("state", AttemptState),
     Index("attempts_by_day", "started_at"),
     Index("attempts_by_provider", "provider_id", "state"),
+)
+
+Index(
+    "one_open_attempt_per_task",
+    attempts.c.task_id,
+    unique=True,
+    sqlite_where=text("state IN ('intent', 'submitted')"),
+    postgresql_where=text("state IN ('intent', 'submitted')"),
 )
 
 shot_overrides = Table(
@@ -330,7 +340,7 @@ provider_slots = Table(
     Column("slot", Integer, primary_key=True),
     Column("holder", String(80), nullable=False),
     Column("lease_expires_at", UtcTime, nullable=False),
-    Index("slots_by_holder", "holder"),
+    UniqueConstraint("provider_id", "holder", name="one_slot_per_holder"),
 )
 
 provider_pace = Table(

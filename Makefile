@@ -1,0 +1,41 @@
+# Two commands for a stranger: `make demo` and `make test`. Everything they need comes from the locked requirements.
+SHELL := /bin/bash
+PYTHON ?= python3.11
+VENV := .venv
+BIN := $(VENV)/bin
+IDEA ?=
+
+.PHONY: demo dev test check format clean
+
+# A stamp for each lock: the environment is made anew when its lock changed, and left alone otherwise.
+$(VENV)/.runtime: requirements.lock pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	touch $@
+
+$(VENV)/.dev: requirements-dev.lock $(VENV)/.runtime
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.lock
+	touch $@
+
+demo: $(VENV)/.runtime  ## one film from one idea, in this process, without network or keys
+	$(BIN)/comic demo $(if $(IDEA),"$(IDEA)")
+
+dev: $(VENV)/.runtime  ## the whole embedded deployment; UI on http://127.0.0.1:3000
+	$(BIN)/comic dev
+
+test: $(VENV)/.dev  ## all tests
+	$(BIN)/python -m pytest
+
+check: $(VENV)/.dev  ## style, types, layers
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(VENV)/.dev
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+clean:
+	rm -rf $(VENV) .comic .mypy_cache .ruff_cache

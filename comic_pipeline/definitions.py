@@ -1,0 +1,29 @@
+"""The code location `comic`: assets, checks, jobs, the sensor and their resources, put together. No logic here."""
+
+from collections.abc import Callable
+
+import dagster as dg
+
+from comic_pipeline.defs.assets import ASSETS
+from comic_pipeline.defs.checks import CHECKS
+from comic_pipeline.defs.io import document_io_manager
+from comic_pipeline.defs.jobs import STAGE_JOBS
+from comic_pipeline.defs.resources import open_from_environment, workshop_resource
+from comic_pipeline.defs.sensors import workflow_sensor
+from comic_pipeline.stages.workshop import Workshop
+
+
+def build_definitions(opener: Callable[[], Workshop]) -> dg.Definitions:
+    """All definitions over the workshop that `opener` opens; tests give their own."""
+    return dg.Definitions(
+        assets=ASSETS,
+        asset_checks=CHECKS,
+        jobs=STAGE_JOBS,
+        sensors=[workflow_sensor],
+        resources={"workshop": workshop_resource(opener), "documents": document_io_manager},
+        # One process a run: a multiprocess step costs 2.4 s and 110 MB (dagster.md section 5), and shots fan out by asyncio.
+        executor=dg.in_process_executor,
+    )
+
+
+defs = build_definitions(open_from_environment)

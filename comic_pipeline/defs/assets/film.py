@@ -1,0 +1,90 @@
+"""Group film: what is shown in the end."""
+
+import dagster as dg
+
+from comic_pipeline.defs.metadata import data_version, link, picture, production_metadata
+from comic_pipeline.defs.owners import FILM
+from comic_pipeline.defs.partitions import PROJECTS
+from comic_pipeline.defs.run import ROUND_POLICY, run_stage
+from comic_pipeline.model.media import Clips, CoverImage, FinalVideo, FrameImages, Subtitles, VoiceLines
+from comic_pipeline.model.storyboard import Storyboard
+from comic_pipeline.model.workflow import Stage
+from comic_pipeline.stages.film import paint_cover, render, write_subtitles
+
+
+@dg.asset(
+    partitions_def=PROJECTS,
+    group_name="film",
+    owners=[FILM],
+    kinds={"text", "json"},
+    tags={"comic/stage": Stage.FILM.value, "comic/craft": "subtitles"},
+    code_version="1",
+    retry_policy=ROUND_POLICY,
+    io_manager_key="documents",
+    required_resource_keys={"workshop"},
+)
+def subtitles(context: dg.AssetExecutionContext, voice_lines: VoiceLines, clips: Clips) -> dg.Output[Subtitles]:
+    """Cues in film time, timed by the measured voices, and the `.srt` made of them."""
+    written = run_stage(context, Stage.FILM, lambda studio: write_subtitles(studio, voice_lines, clips))
+    objects = context.resources.workshop.objects
+    srt = {"srt": link(objects, written.srt)} if written.srt else {}
+    return dg.Output(
+        written,
+        data_version=data_version(written),
+        metadata={"cues": len(written.cues), "characters": sum(len(cue.text) for cue in written.cues), **srt},
+    )
+
+
+@dg.asset(
+    partitions_def=PROJECTS,
+    group_name="film",
+    owners=[FILM],
+    kinds={"video", "ffmpeg"},
+    tags={"comic/stage": Stage.FILM.value, "comic/craft": "render"},
+    code_version="1",
+    retry_policy=ROUND_POLICY,
+    io_manager_key="documents",
+    required_resource_keys={"workshop"},
+)
+def final_video(
+    context: dg.AssetExecutionContext, storyboard: Storyboard, voice_lines: VoiceLines, clips: Clips, subtitles: Subtitles
+) -> dg.Output[FinalVideo]:
+    """The film: H.264 and AAC in one MP4, voices in place, subtitles burned in and as a soft track."""
+    film = run_stage(context, Stage.FILM, lambda studio: render(studio, storyboard, voice_lines, clips, subtitles))
+    return dg.Output(
+        film,
+        data_version=data_version(film),
+        metadata={
+            "film": link(context.resources.workshop.objects, film.media),
+            "title": film.title,
+            "seconds": (film.media.duration_ms or 0) / 1000,
+            "size": f"{film.media.width}x{film.media.height}",
+            "megabytes": round(film.media.size / 1e6, 2),
+            "offline_material": film.offline,
+            **production_metadata([film.made]),
+        },
+    )
+
+
+@dg.asset(
+    partitions_def=PROJECTS,
+    group_name="film",
+    owners=[FILM],
+    kinds={"image", "pillow"},
+    tags={"comic/stage": Stage.FILM.value, "comic/craft": "cover"},
+    code_version="1",
+    retry_policy=ROUND_POLICY,
+    io_manager_key="documents",
+    required_resource_keys={"workshop"},
+)
+def cover_image(context: dg.AssetExecutionContext, storyboard: Storyboard, frame_images: FrameImages) -> dg.Output[CoverImage]:
+    """The first picture under the title; small print says when offline providers took part."""
+    cover = run_stage(context, Stage.FILM, lambda studio: paint_cover(studio, storyboard, frame_images))
+    return dg.Output(
+        cover,
+        data_version=data_version(cover),
+        metadata={
+            "preview": picture(context.resources.workshop.objects, cover.media),
+            "size": f"{cover.media.width}x{cover.media.height}",
+        },
+    )

@@ -1,0 +1,53 @@
+"""Group motion: how each shot moves."""
+
+import dagster as dg
+
+from comic_pipeline.defs.metadata import data_version, production_metadata, shot_table
+from comic_pipeline.defs.owners import PICTURES
+from comic_pipeline.defs.partitions import PROJECTS
+from comic_pipeline.defs.run import ROUND_POLICY, run_stage
+from comic_pipeline.model.media import Clips, FrameImages
+from comic_pipeline.model.storyboard import Storyboard
+from comic_pipeline.model.workflow import Stage
+from comic_pipeline.stages.motion import shoot_clips
+
+
+@dg.asset(
+    partitions_def=PROJECTS,
+    group_name="motion",
+    owners=[PICTURES],
+    kinds={"video", "json"},
+    tags={"comic/stage": Stage.CLIPS.value, "comic/craft": "video"},
+    code_version="1",
+    retry_policy=ROUND_POLICY,
+    io_manager_key="documents",
+    required_resource_keys={"workshop"},
+)
+def clips(context: dg.AssetExecutionContext, storyboard: Storyboard, frame_images: FrameImages) -> dg.Output[Clips]:
+    """One silent moving picture a shot, started from its frame by the video provider; the dearest work of a film.
+
+    All shots are created together and polled together; a job that is under way is resumed by its id, never created twice.
+    """
+    shot = run_stage(context, Stage.CLIPS, lambda studio: shoot_clips(studio, storyboard, frame_images))
+    rows = (
+        {
+            "seq": clip.seq,
+            "width": clip.media.width,
+            "height": clip.media.height,
+            "ms": clip.media.duration_ms,
+            "cost_cny": float(clip.made.cost),
+            "seconds": clip.made.seconds,
+            "reused": clip.made.reused,
+            "task": clip.made.task_id,
+        }
+        for clip in shot.clips
+    )
+    return dg.Output(
+        shot,
+        data_version=data_version(shot),
+        metadata={
+            "clip_seconds": sum((clip.media.duration_ms or 0) for clip in shot.clips) / 1000,
+            "shot_table": shot_table(rows),
+            **production_metadata(clip.made for clip in shot.clips),
+        },
+    )

@@ -1,0 +1,96 @@
+"""One project in one process: the deployment's reconciler and jobs, driven by a loop instead of a daemon.
+
+The same instance as `make dev` uses, so the project, its runs and its pictures are in the UI afterwards.
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import dagster as dg
+
+from comic_pipeline.definitions import build_definitions
+from comic_pipeline.defs.partitions import PROJECTS
+from comic_pipeline.defs.runs import DagsterRuns
+from comic_pipeline.model.errors import ComicError, ErrorCode, StorageFault
+from comic_pipeline.model.workflow import ACTIVE_PROJECT_STATES, STAGE_RULES
+from comic_pipeline.stages.workshop import Workshop
+from comic_pipeline.store import stages
+from comic_pipeline.workflow import Launch, Reconciler
+
+_LOOK_EVERY = 0.2
+# Another process (a running `make dev`) may hold the pass or have taken the project's stage; then the demo just looks on.
+_PATIENCE = 3_600.0
+
+
+@dataclass(frozen=True)
+class StageTook:
+    """One finished round of a stage and its wall time in seconds."""
+
+    stage: str
+    seconds: float
+
+
+def drive(workshop: Workshop, project_of: Callable[[], str | None], on_stage: Callable[[Launch], None]) -> None:
+    """Run passes and the jobs they launch until the project is no longer in production.
+
+    `project_of` gives the project's id once its submission was admitted. Raises StorageFault for an unusable Dagster home.
+    """
+    instance = _open_instance(workshop)
+    definitions = build_definitions(lambda: workshop)
+    reconciler = Reconciler(
+        database=workshop.database, settings=workshop.settings, runs=DagsterRuns(instance), now=lambda: datetime.now(UTC)
+    )
+    deadline = time.monotonic() + _PATIENCE
+    try:
+        while time.monotonic() < deadline:
+            launches = _look(reconciler)
+            project_id = project_of()
+            if project_id is not None and not launches and workshop.project(project_id).status not in ACTIVE_PROJECT_STATES:
+                return
+            for launch in launches:
+                if launch.project_id == project_id:
+                    on_stage(launch)
+                    _execute(instance, definitions, launch)
+            if not launches:
+                time.sleep(_LOOK_EVERY)
+    finally:
+        instance.dispose()
+    raise ComicError(ErrorCode.TASK_TIMEOUT, f"the demo gave up after {_PATIENCE:.0f} s; `comic status` shows where it stands")
+
+
+def stage_times(workshop: Workshop, project_id: str) -> list[StageTook]:
+    """What each round of each stage took."""
+    with workshop.database.read() as connection:
+        rows = stages.history(connection, project_id)
+    return [
+        StageTook(row.stage.value, round((row.ended_at - row.started_at).total_seconds(), 2))
+        for row in rows
+        if row.started_at and row.ended_at
+    ]
+
+
+def _look(reconciler: Reconciler) -> tuple[Launch, ...]:
+    if not reconciler.take():
+        return ()
+    try:
+        return reconciler.tick().launches
+    finally:
+        reconciler.leave()
+
+
+def _execute(instance: dg.DagsterInstance, definitions: dg.Definitions, launch: Launch) -> None:
+    if not instance.has_dynamic_partition(PROJECTS.name or "", launch.project_id):
+        instance.add_dynamic_partitions(PROJECTS.name or "", [launch.project_id])
+    job = definitions.resolve_job_def(STAGE_RULES[launch.stage].job)
+    # A failed stage is the reconciler's to judge, from what the run reported.
+    job.execute_in_process(instance=instance, partition_key=launch.project_id, tags=dict(launch.tags), raise_on_error=False)
+
+
+def _open_instance(workshop: Workshop) -> dg.DagsterInstance:
+    home = workshop.settings.dagster_home
+    try:
+        return dg.DagsterInstance.from_config(str(home))
+    except (OSError, dg.DagsterInvariantViolationError) as fault:
+        raise StorageFault(f"Dagster home {home} cannot be used: {fault}; run `comic init`") from fault

@@ -1,0 +1,60 @@
+"""What the UI shows beside each materialization: counts, cost, time, provider, a table of the shots, pictures, links."""
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+import dagster as dg
+from pydantic import BaseModel
+
+from comic_pipeline.model.media import MediaRef, Production
+from comic_pipeline.model.money import ZERO
+from comic_pipeline.model.task import hash_of
+from comic_pipeline.objects.store import ObjectStore
+
+Metadata = dict[str, dg.MetadataValue[Any]]
+
+# How one piece came about differs between runs of equal content; it must not make downstream assets stale.
+_VOLATILE = ("made",)
+
+
+def data_version(document: BaseModel) -> dg.DataVersion:
+    """Equal for equal content, whoever made it and when."""
+    return dg.DataVersion(hash_of(_stable(json.loads(document.model_dump_json())))[:32])
+
+
+def production_metadata(made: Iterable[Production]) -> Metadata:
+    """Cost, providers, models and how many pieces were there already."""
+    pieces = list(made)
+    return {
+        "pieces": dg.MetadataValue.int(len(pieces)),
+        "reused": dg.MetadataValue.int(sum(piece.reused for piece in pieces)),
+        "cost_cny": dg.MetadataValue.float(float(sum((piece.cost for piece in pieces), ZERO))),
+        "work_seconds": dg.MetadataValue.float(round(sum(piece.seconds for piece in pieces), 3)),
+        "provider": dg.MetadataValue.text(", ".join(sorted({piece.provider for piece in pieces})) or "none"),
+        "model": dg.MetadataValue.text(", ".join(sorted({piece.model for piece in pieces})) or "none"),
+        "prompt_hash": dg.MetadataValue.text(", ".join(sorted({piece.template_hash for piece in pieces} - {""})) or "none"),
+    }
+
+
+def picture(objects: ObjectStore, media: MediaRef) -> dg.MarkdownMetadataValue:
+    """A stored picture, inline: the UI shows markdown pictures with an http or relative URL, below 1,000 characters."""
+    return dg.MetadataValue.md(f"![]({objects.url(media.key)})")
+
+
+def link(objects: ObjectStore, media: MediaRef) -> dg.MarkdownMetadataValue:
+    """A stored file as a link."""
+    return dg.MetadataValue.md(f"[{media.key.rsplit('/', 1)[-1]}]({objects.url(media.key)})")
+
+
+def shot_table(rows: Iterable[dict[str, str | int | float | bool | None]]) -> dg.TableMetadataValue:
+    """One row a shot."""
+    return dg.MetadataValue.table(records=[dg.TableRecord(row) for row in rows])
+
+
+def _stable(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _stable(item) for key, item in value.items() if key not in _VOLATILE}
+    if isinstance(value, list):
+        return [_stable(item) for item in value]
+    return value

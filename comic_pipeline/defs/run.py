@@ -1,0 +1,188 @@
+"""How every asset and check body runs: its stage row claimed, its heart beating, stop signals obeyed, failures reported.
+
+Why not plain `asyncio.run`: Dagster's interrupt lands inside whatever frame happens to run, is swallowed by libraries, and a
+stopped op is retried by its policy, which would pay again. Here a signal cancels the main coroutine, and nothing that was stopped
+is ever retried.
+"""
+
+import asyncio
+import signal
+import threading
+from collections.abc import Awaitable, Callable, Coroutine
+from contextlib import suppress
+from typing import Any, TypeVar
+from uuid import uuid4
+
+import dagster as dg
+from dagster._core.errors import DagsterExecutionInterruptedError
+from sqlalchemy.exc import IntegrityError
+
+from comic_pipeline.model.errors import ERROR_RULES, ComicError, ErrorCode, Refused, RoundIncomplete, StorageFault, WorkStopped
+from comic_pipeline.model.ledger import Worker
+from comic_pipeline.model.limits import PRIORITY
+from comic_pipeline.model.project import Project
+from comic_pipeline.model.workflow import OPEN_STAGE_STATUSES, STAGE_ID_TAG, STAGE_OF_ASSET, Stage, downstream
+from comic_pipeline.stages.studio import Studio
+from comic_pipeline.stages.workshop import Workshop
+from comic_pipeline.store import stages
+
+T = TypeVar("T")
+OpContext = dg.AssetExecutionContext | dg.AssetCheckExecutionContext
+
+# Shown in the UI as the asset's policy. The ledger decides how often a task goes again: this is only Dagster's outer bound.
+ROUND_POLICY = dg.RetryPolicy(max_retries=20)
+_ERROR_TAG = "comic/error_code"
+
+
+def run_stage(context: OpContext, stage: Stage, work: Callable[[Studio], Awaitable[T]]) -> T:
+    """Run one asset's or check's coroutine as its stage.
+
+    Raises RetryRequested when shots are to be tried again (the next try waits inside its own loop, where it can be stopped), else
+    Failure without retries for everything that goes wrong.
+    """
+    workshop: Workshop = context.resources.workshop
+    try:
+        project = workshop.project(context.partition_key)
+        worker = _claim(context, workshop, project, stage)
+    except ComicError as refused:
+        raise _failure(context, refused) from refused
+    try:
+        return _run_until_stopped(_work(workshop, project, worker, work))
+    except RoundIncomplete as round_:
+        context.log.warning("some shots go again in %.0f s: %s", round_.delay, round_.detail)
+        raise dg.RetryRequested(max_retries=ROUND_POLICY.max_retries, seconds_to_wait=0) from round_
+    except ComicError as error:
+        _report(workshop, worker, error.code, error.detail)
+        raise _failure(context, error) from error
+    except (asyncio.CancelledError, DagsterExecutionInterruptedError) as stop:
+        raise dg.Failure(
+            description="stopped by a signal; what was paid is kept and a retry goes on from there", allow_retries=False
+        ) from stop
+    except Exception as bug:
+        detail = f"{type(bug).__name__}: {bug}"
+        _report(workshop, worker, ErrorCode.UNKNOWN_ERROR, detail)
+        raise _failure(context, ComicError(ErrorCode.UNKNOWN_ERROR, detail)) from bug
+
+
+async def _work(workshop: Workshop, project: Project, worker: Worker, work: Callable[[Studio], Awaitable[T]]) -> T:
+    providers = workshop.build_providers()
+    beating = asyncio.create_task(_beat(workshop, worker, _current_task()))
+    try:
+        return await work(workshop.studio(project, worker, providers))
+    finally:
+        beating.cancel()
+        await asyncio.wait({beating})
+        await providers.close()
+
+
+async def _beat(workshop: Workshop, worker: Worker, main: asyncio.Task[Any]) -> None:
+    """Say that the run lives; a run that has lost its rows to another one stops working."""
+    while True:
+        await workshop.clock.sleep(worker.lease_seconds / 4)
+        try:
+            with workshop.database.write() as connection:
+                alive = stages.heartbeat(connection, worker.run_id, now=workshop.clock.now())
+        except StorageFault:
+            # The database is away: the work itself meets that and reports it; being silent for a while is what it is.
+            continue
+        if not alive:
+            main.cancel("this run no longer owns its stage")
+            return
+
+
+def _run_until_stopped(main: Coroutine[Any, Any, T]) -> T:
+    """Run `main`; SIGINT and SIGTERM cancel it. Old handlers come back afterwards."""
+    with asyncio.Runner() as runner:
+        if threading.current_thread() is not threading.main_thread():
+            return runner.run(main)
+        loop = runner.get_loop()
+        signals = (signal.SIGINT, signal.SIGTERM)
+        old = {number: signal.getsignal(number) for number in signals}
+
+        async def cancellable() -> T:
+            task = _current_task()
+            for number in signals:
+                loop.add_signal_handler(number, task.cancel)
+            return await main
+
+        try:
+            return runner.run(cancellable())
+        finally:
+            for number in signals:
+                loop.remove_signal_handler(number)
+                signal.signal(number, old[number])
+
+
+def _claim(context: OpContext, workshop: Workshop, project: Project, stage: Stage) -> Worker:
+    """Take the stage row of this run, or register one for a run that was started by hand.
+
+    Raises WorkStopped(CONFLICT) when the row is not this run's (any more): a late or doubled run does no work.
+    """
+    run_id, tagged = context.run.run_id, context.run.tags.get(STAGE_ID_TAG)
+    with workshop.database.write() as connection:
+        now = workshop.clock.now()
+        owned = stages.owned(connection, project.id, stage, run_id=run_id)
+        if owned is None and tagged is not None and not stages.claim(connection, tagged, run_id=run_id, now=now):
+            raise WorkStopped(ErrorCode.CONFLICT, f"stage row {tagged} has ended or belongs to another run; nothing was done")
+    if owned is None and tagged is None:
+        _register(context, workshop, project)
+    with workshop.database.read() as connection:
+        row = stages.owned(connection, project.id, stage, run_id=run_id)
+    if row is None:
+        raise WorkStopped(ErrorCode.CONFLICT, f"run {run_id} owns no round of {stage} of project {project.id}")
+    return Worker(
+        owner=f"{run_id}:{uuid4().hex[:8]}", run_id=run_id, stage_id=row.id, lease_seconds=workshop.settings.lease_seconds
+    )
+
+
+def _register(context: OpContext, workshop: Workshop, project: Project) -> None:
+    """A run by hand: one running round for each stage that it selects, unless one of them or a later one is active."""
+    run_id = context.run.run_id
+    selected = context.job_def.asset_layer.selected_asset_keys
+    chosen = [stage for stage in Stage if any(STAGE_OF_ASSET.get(key.path[-1]) is stage for key in selected)]
+    with workshop.database.write() as connection:
+        latest = stages.latest(connection, project.id)
+        for stage in (later for one in chosen for later in downstream(one)):
+            row = latest.get(stage)
+            if row is not None and row.status in OPEN_STAGE_STATUSES and row.run_id != run_id:
+                raise Refused(
+                    ErrorCode.CONFLICT,
+                    f"stage {stage} of project {project.id} is {row.status} in run {row.run_id}; wait for it or cancel it first",
+                )
+        for stage in chosen:
+            # Another run by hand may register at the same moment: the index lets one through.
+            try:
+                stages.request(
+                    connection,
+                    project.id,
+                    stage,
+                    stage_id=str(uuid4()),
+                    priority=PRIORITY[project.tier],
+                    now=workshop.clock.now(),
+                    run_id=run_id,
+                )
+            except IntegrityError as taken:
+                raise Refused(ErrorCode.CONFLICT, f"stage {stage} of project {project.id} has just begun elsewhere") from taken
+
+
+def _report(workshop: Workshop, worker: Worker, code: ErrorCode, detail: str) -> None:
+    # When even the database is away, the run still fails in Dagster, and the reconciler makes another round of it.
+    with suppress(StorageFault), workshop.database.write() as connection:
+        stages.report(connection, worker.stage_id, run_id=worker.run_id, code=code, message=detail)
+
+
+def _failure(context: OpContext, error: ComicError) -> dg.Failure:
+    rule = ERROR_RULES[error.code]
+    context.instance.add_run_tags(context.run.run_id, {_ERROR_TAG: error.code.value})
+    return dg.Failure(
+        description=f"{error.code}: {error.detail}\n{rule.zh} / {rule.en}",
+        metadata={"error_code": error.code.value, "who_must_act": rule.actor.value, "retryable": rule.retryable},
+        allow_retries=False,
+    )
+
+
+def _current_task() -> asyncio.Task[Any]:
+    task = asyncio.current_task()
+    if task is None:
+        raise RuntimeError("not inside an event loop")
+    return task

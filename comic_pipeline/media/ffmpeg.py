@@ -1,0 +1,83 @@
+"""Starting ffmpeg: which executable, and one child process that never outlives the work that asked for it.
+
+Belongs here: the process. Does not: what ffmpeg is asked to do (`film.py`).
+"""
+
+import asyncio
+import contextlib
+import os
+import signal
+from collections.abc import Sequence
+from pathlib import Path
+
+from comic_pipeline.model.errors import ErrorCode, MediaFault
+
+STDERR_TAIL = 2_048
+
+# Errors only, no questions, no keys read from a terminal, and an old output may be replaced.
+_COMMON = ("-hide_banner", "-nostdin", "-loglevel", "error", "-y")
+
+
+def ffmpeg_path(configured: str = "") -> str:
+    """The executable to use: `configured` (a path, or a name on the PATH) if given, else the bundled one.
+
+    Raises MediaFault(FFMPEG_FAILED) when there is no bundled one for this platform.
+    """
+    if configured:
+        # ffmpeg is started in other folders, where a relative path would mean something else.
+        return str(Path(configured).absolute()) if "/" in configured else configured
+    import imageio_ffmpeg
+
+    try:
+        return str(imageio_ffmpeg.get_ffmpeg_exe())
+    except RuntimeError as missing:
+        raise MediaFault(
+            ErrorCode.FFMPEG_FAILED, f"no bundled ffmpeg for this platform ({missing}); set COMIC_FFMPEG"
+        ) from missing
+
+
+async def run_ffmpeg(args: Sequence[str], *, ffmpeg: str, timeout: float, cwd: Path | None = None) -> None:  # noqa: ASYNC109 - the limit kills the child
+    """Run `ffmpeg` with `args` (inputs, graph, outputs) in its own process group, at most `timeout` seconds, in folder `cwd`.
+
+    Raises MediaFault(FFMPEG_FAILED) with the last 2 kB of its messages when it cannot start, fails, or takes too long. When this
+    coroutine is cancelled or times out, the child and its group are killed and reaped before the exception goes on.
+    """
+    try:
+        process = await asyncio.create_subprocess_exec(
+            ffmpeg,
+            *_COMMON,
+            *args,
+            cwd=cwd,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.DEVNULL,
+            stderr=asyncio.subprocess.PIPE,
+            start_new_session=True,
+        )
+    except (OSError, ValueError) as refused:  # ValueError: a NUL in an argument
+        raise MediaFault(ErrorCode.FFMPEG_FAILED, f"ffmpeg cannot be started as {ffmpeg!r}: {refused}") from refused
+    try:
+        async with asyncio.timeout(timeout):
+            tail = await _read_tail(process)
+            status = await process.wait()
+    except TimeoutError as late:
+        raise MediaFault(ErrorCode.FFMPEG_FAILED, f"ffmpeg was stopped after {timeout:g} s") from late
+    finally:
+        await _end(process)
+    if status != 0:
+        raise MediaFault(ErrorCode.FFMPEG_FAILED, f"ffmpeg ended with status {status}: {tail or 'no message'}")
+
+
+async def _read_tail(process: asyncio.subprocess.Process) -> str:
+    """Read stderr to its end, so that a full pipe never blocks the child; keep only what came last."""
+    tail = b""
+    while process.stderr is not None and (chunk := await process.stderr.read(65_536)):
+        tail = (tail + chunk)[-STDERR_TAIL:]
+    return tail.decode(errors="replace").strip()
+
+
+async def _end(process: asyncio.subprocess.Process) -> None:
+    if process.returncode is not None:
+        return
+    with contextlib.suppress(ProcessLookupError):  # it ended by itself in this very moment
+        os.killpg(process.pid, signal.SIGKILL)
+    await process.wait()

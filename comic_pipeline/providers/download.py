@@ -1,0 +1,149 @@
+"""Fetching a finished result: from which hosts, how much, how long, and what a failure means.
+
+Results are signed URLs for GET only (HEAD fails at Ark, providers.md 1.2) that live 24 h. A URL comes from an answer, so it is
+not trusted: only the vendor's own hosts over https, the service's own host, and hosts that the operator listed.
+"""
+
+import asyncio
+import ipaddress
+from dataclasses import dataclass
+
+import httpx
+
+from comic_pipeline.model.errors import ErrorCode, ProviderFault
+
+_REDIRECTS = 3
+_MB = 1024 * 1024
+
+
+@dataclass(frozen=True)
+class FetchLimits:
+    """The most bytes and seconds that one download may take."""
+
+    max_bytes: int
+    seconds: float
+
+
+IMAGE_LIMITS = FetchLimits(max_bytes=40 * _MB, seconds=120.0)
+AUDIO_LIMITS = FetchLimits(max_bytes=20 * _MB, seconds=60.0)
+VIDEO_LIMITS = FetchLimits(max_bytes=400 * _MB, seconds=600.0)
+TEXT_LIMITS = FetchLimits(max_bytes=4 * _MB, seconds=30.0)
+
+
+@dataclass(frozen=True)
+class HostRules:
+    """Where results may lie. `suffixes` start with a dot or are whole hosts; `listed` entries are `host` or `host:port`."""
+
+    home: str
+    home_is_plain: bool
+    suffixes: tuple[str, ...]
+    listed: frozenset[str]
+
+    @classmethod
+    def of(cls, base_url: str, *, own_hosts: tuple[str, ...], allowed_hosts: frozenset[str]) -> "HostRules":
+        """The rules of a service at `base_url`. Plain http is allowed at its own host only when that is http on loopback."""
+        base = httpx.URL(base_url)
+        plain = base.scheme == "http" and is_loopback(base.host)
+        listed = frozenset(host.lower() for host in allowed_hosts)
+        return cls(home=base.host, home_is_plain=plain, suffixes=own_hosts, listed=listed)
+
+    def refusal(self, url: httpx.URL) -> str:
+        """Why `url` may not be fetched; empty when it may."""
+        if url.scheme not in ("http", "https") or not url.host or url.userinfo:
+            return "not a plain http(s) address"
+        port = url.port or (443 if url.scheme == "https" else 80)
+        if url.host in self.listed or f"{url.host}:{port}" in self.listed:
+            return ""
+        if url.scheme == "http" and not (url.host == self.home and self.home_is_plain):
+            return "not https; list the host in COMIC_PROVIDER_HOSTS if that is meant"
+        own = url.host == self.home or any(_within(url.host, suffix) for suffix in self.suffixes)
+        return "" if own else "not a host of this provider; list it in COMIC_PROVIDER_HOSTS if it is meant"
+
+
+def is_loopback(host: str) -> bool:
+    """Whether `host` is this very machine."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+async def download(client: httpx.AsyncClient, url: str, *, rules: HostRules, limits: FetchLimits, service: str) -> bytes:
+    """GET `url` once (plus redirects within its host) and return all its bytes.
+
+    Raises ProviderFault: REF_URL_UNREACHABLE (host not allowed, gone, expired), PROVIDER_TIMEOUT or PROVIDER_ERROR (retryable:
+    slow, broken off, cut short, 5xx, and 400, which Ark gives for a URL only just made), UNKNOWN_ERROR (over the size limit).
+    """
+    try:
+        async with asyncio.timeout(limits.seconds):
+            return await _follow(client, _parse(url, service=service), rules=rules, limits=limits, service=service)
+    except (httpx.RemoteProtocolError, httpx.ReadError, httpx.DecodingError, httpx.ConnectError) as fault:
+        raise ProviderFault(ErrorCode.PROVIDER_ERROR, f"{service}: a download broke off ({type(fault).__name__})") from fault
+    except (httpx.HTTPError, TimeoutError) as fault:
+        raise ProviderFault(
+            ErrorCode.PROVIDER_TIMEOUT,
+            f"{service}: a download took too long ({type(fault).__name__}, limit {limits.seconds:g} s)",
+        ) from fault
+
+
+async def _follow(client: httpx.AsyncClient, url: httpx.URL, *, rules: HostRules, limits: FetchLimits, service: str) -> bytes:
+    timeout = httpx.Timeout(connect=10.0, read=30.0, write=30.0, pool=10.0)
+    for _ in range(_REDIRECTS + 1):
+        refusal = rules.refusal(url)
+        if refusal:
+            raise _unreachable(service, f"{url.scheme}://{url.host}: {refusal}")
+        async with client.stream("GET", url, timeout=timeout) as response:
+            if not response.is_redirect:
+                return await _read(response, limits=limits, service=service)
+            target = url.join(_parse(response.headers.get("location", ""), service=service))
+        if target.host != url.host:
+            raise _unreachable(service, f"{url.host} redirects to another host, {target.host}")
+        url = target
+    raise _unreachable(service, f"{url.host} redirects more than {_REDIRECTS} times")
+
+
+async def _read(response: httpx.Response, *, limits: FetchLimits, service: str) -> bytes:
+    status, host = response.status_code, response.url.host
+    if status != 200:
+        raise _refused(status, host=host, service=service)
+    declared = response.headers.get("content-length", "")
+    expected = int(declared) if declared.isdecimal() and "content-encoding" not in response.headers else None
+    body = bytearray()
+    if expected is None or expected <= limits.max_bytes:
+        async for chunk in response.aiter_bytes():
+            body += chunk
+            if len(body) > limits.max_bytes:
+                break
+    if len(body) > limits.max_bytes or (expected or 0) > limits.max_bytes:
+        raise ProviderFault(ErrorCode.UNKNOWN_ERROR, f"{service}: the result is larger than {limits.max_bytes // _MB} MB")
+    if not body or (expected is not None and len(body) != expected):
+        raise ProviderFault(ErrorCode.PROVIDER_ERROR, f"{service}: {host} sent {len(body)} of {expected} bytes")
+    return bytes(body)
+
+
+def _refused(status: int, *, host: str, service: str) -> ProviderFault:
+    said = f"{service}: {host} answered HTTP {status} to a download"
+    if status in (401, 403, 404, 410):
+        return ProviderFault(ErrorCode.REF_URL_UNREACHABLE, f"{said}; the link has expired or is gone", http_status=status)
+    code = {408: ErrorCode.PROVIDER_TIMEOUT, 429: ErrorCode.PROVIDER_RATE_LIMIT, 504: ErrorCode.PROVIDER_TIMEOUT}.get(status)
+    if code is None:
+        # 400 from a URL that was only just made goes away (providers.md 4).
+        retryable = status == 400 or status >= 500
+        code = ErrorCode.PROVIDER_ERROR if retryable else ErrorCode.REF_URL_UNREACHABLE
+    return ProviderFault(code, said, http_status=status)
+
+
+def _parse(url: str, *, service: str) -> httpx.URL:
+    try:
+        return httpx.URL(url)
+    except httpx.InvalidURL:
+        # Its text may quote the signed URL.
+        raise _unreachable(service, "an address that cannot be read") from None
+
+
+def _unreachable(service: str, reason: str) -> ProviderFault:
+    return ProviderFault(ErrorCode.REF_URL_UNREACHABLE, f"{service}: the result cannot be fetched: {reason}")
+
+
+def _within(host: str, suffix: str) -> bool:
+    return host.endswith(suffix) if suffix.startswith(".") else host == suffix

@@ -1,0 +1,169 @@
+"""What a vendor's HTTP answer says: the body as JSON, the error envelopes, Retry-After, and text that is safe to show.
+
+Belongs here: reading an answer that has arrived. Does not: sending (`http.py`), what a vendor's own code means (`ark_errors.py`,
+`openai_errors.py`, `openspeech.py`).
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+
+from comic_pipeline.model.errors import ErrorCode, ProviderFault
+from comic_pipeline.providers.interface import JsonObject
+
+# A wait longer than a project's whole time allowance cannot help it; a nonsense header must not park work for days.
+RETRY_AFTER_CAP = 3_600.0
+
+_URL_QUERY = re.compile(r"(https?://[^\s\"'<>?]+)\?[^\s\"'<>]+")
+_DATA_URI = re.compile(r"data:[\w/+.-]*;base64,[A-Za-z0-9+/=]*")
+_BLOB = re.compile(r"[A-Za-z0-9+/=_-]{120,}")
+_TOKEN = re.compile(r"(?i)\b(bearer[;\s]+|sk-)[A-Za-z0-9._~+/=*-]+")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]+")
+
+
+@dataclass(frozen=True)
+class Reply:
+    """One whole HTTP answer. `retry_after` is in seconds, `request_id` the vendor's id of the call (empty when it gave none)."""
+
+    status: int
+    body: bytes = field(repr=False)
+    content_type: str = ""
+    request_id: str = ""
+    retry_after: float | None = None
+
+    @property
+    def ok(self) -> bool:
+        """Whether the status says success."""
+        return 200 <= self.status < 300
+
+    def document(self) -> JsonObject | None:
+        """The JSON object in the body; None when the body is empty, HTML, or any other kind of text."""
+        try:
+            value = json.loads(self.body)
+        except (ValueError, RecursionError):
+            return None
+        return value if isinstance(value, dict) else None
+
+    @property
+    def shape(self) -> str:
+        """What the body looks like from outside, for messages about bodies that cannot be read."""
+        return f"{self.content_type or 'no content type'}, {len(self.body)} bytes" if self.body else "an empty body"
+
+
+@dataclass(frozen=True)
+class VendorError:
+    """An error in the vendor's own words. `code` falls back to the vendor's `type` where a vendor leaves `code` null."""
+
+    code: str
+    message: str
+    param: str = ""
+    request_id: str = ""
+
+
+def read_error(document: JsonObject | None) -> VendorError | None:
+    """The error inside a JSON body, in any of the shapes that were seen (providers.md 1.0); None when there is none.
+
+    Ark and OpenAI: `{"error": {code, message, param, type}}`; the gateway before Ark: `{"ResponseMetadata": {"Error": {Code,
+    Message}}}`; through proxies: a flat `{code, message}`; some compatible servers: `{"error": "text"}`.
+    """
+    if document is None:
+        return None
+    error = document.get("error")
+    if isinstance(error, Mapping):
+        code = _word(error.get("code")) or _word(error.get("type"))
+        return VendorError(code=code, message=_word(error.get("message")), param=_word(error.get("param")))
+    if isinstance(error, str) and error:
+        return VendorError(code="", message=error)
+    metadata = document.get("ResponseMetadata")
+    inner = metadata.get("Error") if isinstance(metadata, Mapping) else None
+    if isinstance(metadata, Mapping) and isinstance(inner, Mapping):
+        code = _word(inner.get("Code")) or _word(inner.get("CodeN"))
+        return VendorError(code=code, message=_word(inner.get("Message")), request_id=_word(metadata.get("RequestId")))
+    if isinstance(document.get("message"), str) and _word(document.get("code")):
+        return VendorError(code=_word(document["code"]), message=document["message"])
+    return None
+
+
+def classify_status(status: int) -> ErrorCode:
+    """Our code for an HTTP status that came without a vendor code we know (providers.md 1.4, last row for 408/502/503/504)."""
+    exact = {
+        401: ErrorCode.PROVIDER_AUTH,
+        402: ErrorCode.PROVIDER_QUOTA,
+        403: ErrorCode.PROVIDER_AUTH,
+        404: ErrorCode.UNKNOWN_ERROR,
+        405: ErrorCode.UNKNOWN_ERROR,
+        408: ErrorCode.PROVIDER_TIMEOUT,
+        409: ErrorCode.UNKNOWN_ERROR,
+        429: ErrorCode.PROVIDER_RATE_LIMIT,
+        504: ErrorCode.PROVIDER_TIMEOUT,
+    }
+    if status in exact:
+        return exact[status]
+    if status >= 500:
+        return ErrorCode.PROVIDER_ERROR
+    # A redirect or a success without a result is a wrong address or a foreign server: a person must look at the settings.
+    return ErrorCode.INPUT_INVALID if status >= 400 else ErrorCode.UNKNOWN_ERROR
+
+
+def make_fault(
+    code: ErrorCode,
+    reply: Reply,
+    *,
+    service: str,
+    error: VendorError | None,
+    secrets: tuple[str, ...],
+    advice: str = "",
+) -> ProviderFault:
+    """The typed error for an answer that says no; its text carries the vendor's words, never keys, signatures or media."""
+    said = f"{error.code or 'no code'}: {safe_text(error.message, secrets=secrets)}" if error else reply.shape
+    return ProviderFault(
+        code,
+        f"{service} answered HTTP {reply.status} {said}" + (f" ({advice})" if advice else ""),
+        provider_code=safe_text(error.code, secrets=secrets, limit=100) if error else "",
+        http_status=reply.status,
+        retry_after=reply.retry_after,
+        request_id=reply.request_id or (error.request_id if error else ""),
+    )
+
+
+def safe_text(text: str, *, secrets: tuple[str, ...], limit: int = 300) -> str:
+    """`text` for messages and logs: one line, at most `limit` characters, without keys, signed query strings and media bytes."""
+    for secret in secrets:
+        text = text.replace(secret, "***")
+    # Patterns run over a bounded piece; secrets were replaced in the whole before the cut could halve one.
+    text = _CONTROL.sub(" ", text[:4_000])
+    text = _URL_QUERY.sub(r"\1?***", text)
+    text = _DATA_URI.sub("data:***", text)
+    text = _TOKEN.sub(r"\1***", text)
+    text = _BLOB.sub("***", text).strip()
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def parse_retry_after(value: str | None, *, now: datetime) -> float | None:
+    """Seconds to wait from a Retry-After header (a number or an HTTP date); None when there is none that can be read."""
+    if not value:
+        return None
+    if re.fullmatch(r"\d{1,9}(\.\d{1,6})?", value.strip()):
+        return min(float(value), RETRY_AFTER_CAP)
+    try:
+        moment = parsedate_to_datetime(value)
+    except ValueError:
+        return None
+    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return min(max((moment - now).total_seconds(), 0.0), RETRY_AFTER_CAP)
+
+
+def read_usage(value: object) -> dict[str, int]:
+    """The whole numbers of a `usage` object, by their own names; nested objects and other values are left out."""
+    if not isinstance(value, Mapping):
+        return {}
+    return {str(key): number for key, number in value.items() if isinstance(number, int) and not isinstance(number, bool)}
+
+
+def _word(value: object) -> str:
+    if isinstance(value, str):
+        return value
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else ""

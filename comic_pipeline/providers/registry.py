@@ -1,0 +1,130 @@
+"""Which provider does which craft: the four that the settings choose, and what users are called towards them.
+
+A provider that is chosen without its key is refused here by the variable's name; nothing falls back to another provider.
+"""
+
+import hashlib
+from dataclasses import dataclass
+
+from comic_pipeline.media.ffmpeg import ffmpeg_path
+from comic_pipeline.model.errors import ErrorCode, Refused
+from comic_pipeline.providers.ark_image import ArkImage
+from comic_pipeline.providers.ark_text import ArkText
+from comic_pipeline.providers.ark_video import ArkVideo
+from comic_pipeline.providers.catalog import ARK_RESULT_HOSTS, OPENAI_RESULT_HOSTS
+from comic_pipeline.providers.http import Service
+from comic_pipeline.providers.interface import ClipRequest, ImageRequest, Provider, TextRequest, VoiceRequest
+from comic_pipeline.providers.offline.motion import OfflineVideo
+from comic_pipeline.providers.offline.panels import OfflineImage
+from comic_pipeline.providers.offline.story import OfflineText
+from comic_pipeline.providers.offline.voice import OfflineVoice
+from comic_pipeline.providers.openai_image import OpenAiImage
+from comic_pipeline.providers.openai_text import OpenAiText
+from comic_pipeline.providers.openai_voice import OpenAiVoice
+from comic_pipeline.providers.openspeech_v1 import OpenSpeechV1, v1_cluster
+from comic_pipeline.providers.openspeech_v3 import OpenSpeechV3
+from comic_pipeline.settings import ImageProviderName, Settings, TextProviderName, VideoProviderName, VoiceProviderName
+
+
+@dataclass(frozen=True)
+class Providers:
+    """The chosen provider of each craft."""
+
+    text: Provider[TextRequest]
+    image: Provider[ImageRequest]
+    voice: Provider[VoiceRequest]
+    video: Provider[ClipRequest]
+
+    async def close(self) -> None:
+        """Let go of all connections; the providers can be used again."""
+        for provider in (self.text, self.image, self.voice, self.video):
+            await provider.close()
+
+
+def build_providers(settings: Settings) -> Providers:
+    """The chosen four. No connection is made. Raises Refused(INPUT_INVALID) naming what is missing or cannot be used."""
+    missing = settings.missing_keys()
+    if missing:
+        raise Refused(ErrorCode.INPUT_INVALID, f"a chosen provider has no key: set {', '.join(missing)}")
+    return Providers(text=_text(settings), image=_image(settings), voice=_voice(settings), video=_video(settings))
+
+
+def user_hash(settings: Settings, user_id: str) -> str:
+    """What providers may know of a user: 32 hex characters of a salted SHA-256, equal for all calls of that user."""
+    salted = f"{settings.hash_salt.get_secret_value()}\0{user_id}"
+    return hashlib.sha256(salted.encode("utf-8", errors="surrogatepass")).hexdigest()[:32]
+
+
+def _text(settings: Settings) -> Provider[TextRequest]:
+    if settings.text_provider is TextProviderName.ARK:
+        return ArkText(_ark(settings, "ark_text"), model=settings.ark_text_model)
+    if settings.text_provider is TextProviderName.OPENAI:
+        return OpenAiText(_openai(settings, "openai_text"), model=settings.openai_text_model)
+    return OfflineText()
+
+
+def _image(settings: Settings) -> Provider[ImageRequest]:
+    if settings.image_provider is ImageProviderName.ARK:
+        return ArkImage(_ark(settings, "ark_image"), model=settings.ark_image_model)
+    if settings.image_provider is ImageProviderName.OPENAI:
+        return OpenAiImage(_openai(settings, "openai_image"), model=settings.openai_image_model)
+    return OfflineImage()
+
+
+def _voice(settings: Settings) -> Provider[VoiceRequest]:
+    if settings.voice_provider is VoiceProviderName.OPENSPEECH:
+        return _openspeech(settings)
+    if settings.voice_provider is VoiceProviderName.OPENAI:
+        service = _openai(settings, "openai_voice")
+        return OpenAiVoice(service, model=settings.openai_voice_model, voice=settings.openai_voice)
+    return OfflineVoice()
+
+
+def _video(settings: Settings) -> Provider[ClipRequest]:
+    if settings.video_provider is VideoProviderName.ARK:
+        return ArkVideo(_ark(settings, "ark_video"), model=settings.ark_video_model)
+    return OfflineVideo(ffmpeg=ffmpeg_path(settings.ffmpeg))
+
+
+def _ark(settings: Settings, name: str) -> Service:
+    key = settings.ark_api_key.get_secret_value()
+    return Service(
+        name=name,
+        base_url=settings.ark_base_url,
+        headers={"Authorization": f"Bearer {key}"},
+        secrets=(key,),
+        own_hosts=ARK_RESULT_HOSTS,
+        allowed_hosts=settings.allowed_hosts,
+    )
+
+
+def _openai(settings: Settings, name: str) -> Service:
+    key = settings.openai_api_key.get_secret_value()
+    return Service(
+        name=name,
+        base_url=settings.openai_base_url,
+        headers={"Authorization": f"Bearer {key}"},
+        secrets=(key,),
+        own_hosts=OPENAI_RESULT_HOSTS,
+        allowed_hosts=settings.allowed_hosts,
+    )
+
+
+def _openspeech(settings: Settings) -> Provider[VoiceRequest]:
+    token = settings.openspeech_token.get_secret_value()
+    app_id, voice = settings.openspeech_app_id, settings.openspeech_voice
+    one_shot = settings.openspeech_api == "v1"
+    # V1: semicolon, no space (2.1). V3: the old console's three headers; mixing in X-Api-Key fails with "load grant" (2.2).
+    headers = {"Authorization": f"Bearer;{token}"}
+    if not one_shot:
+        headers = {
+            "X-Api-App-Id": app_id,
+            "X-Api-Access-Key": token,
+            "X-Api-Resource-Id": settings.openspeech_resource,
+            # Usage comes only when it is asked for.
+            "X-Control-Require-Usage-Tokens-Return": "*",
+        }
+    service = Service(name="openspeech_voice", base_url=settings.openspeech_base_url, headers=headers, secrets=(token,))
+    if one_shot:
+        return OpenSpeechV1(service, app_id=app_id, cluster=v1_cluster(settings.openspeech_resource), voice=voice)
+    return OpenSpeechV3(service, resource=settings.openspeech_resource, voice=voice)

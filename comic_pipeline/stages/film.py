@@ -1,0 +1,89 @@
+"""From clips, lines and words to the film: subtitles in film time, the render, the cover."""
+
+import asyncio
+
+from comic_pipeline.media.image import make_cover
+from comic_pipeline.media.probe import measure_image
+from comic_pipeline.media.subtitles import make_cues, to_srt
+from comic_pipeline.model.media import Clips, CoverImage, FinalVideo, FrameImages, Subtitles, VoiceLines
+from comic_pipeline.model.project import FPS, Language
+from comic_pipeline.model.storyboard import OverrideField, Storyboard
+from comic_pipeline.model.task import TaskType
+from comic_pipeline.model.timeline import Timeline, plan_timeline
+from comic_pipeline.model.workflow import Stage
+from comic_pipeline.providers.render import FilmRequest, FilmShotRequest, LocalRender
+from comic_pipeline.stages.studio import Studio, rule_of
+from comic_pipeline.stages.verifying import verify_video
+from comic_pipeline.work.orders import Order, Verified
+from comic_pipeline.work.runner import make_all
+
+_OFFLINE_NOTE = {Language.ZH: "离线样片 · 由程序绘制与合成", Language.EN: "Offline sample · drawn and voiced by program"}
+
+
+def lay_out(voices: VoiceLines, clips: Clips) -> Timeline:
+    """When each shot plays, from the measured lengths of its clip and its line."""
+    spoken = {line.seq: line.media.duration_ms for line in voices.lines if line.media is not None}
+    return plan_timeline([(clip.seq, clip.media.duration_ms or 0, spoken.get(clip.seq)) for clip in clips.clips], fps=FPS)
+
+
+async def write_subtitles(studio: Studio, voices: VoiceLines, clips: Clips) -> Subtitles:
+    """Cues timed by the real voices. A line that was silenced is still shown, over its whole shot."""
+    cues = make_cues(lay_out(voices, clips), {line.seq: line.text for line in voices.lines if line.text})
+    if not cues:
+        return Subtitles(cues=(), srt=None)
+    srt = Verified(to_srt(cues).encode(), mime="application/x-subrip", ending="srt")
+    return Subtitles(cues=cues, srt=await studio.store(srt, folder="subtitles"))
+
+
+async def render(studio: Studio, storyboard: Storyboard, voices: VoiceLines, clips: Clips, subtitles: Subtitles) -> FinalVideo:
+    """The film: a task of its own, so that an unchanged film is never rendered twice. Raises ShotsFailed with FFMPEG_FAILED."""
+    timeline, project, rule = lay_out(voices, clips), studio.project, rule_of(Stage.FILM)
+    lines = {line.seq: line.media for line in voices.lines}
+    shots = tuple(
+        FilmShotRequest(
+            seq=timing.seq,
+            clip=clip.media,
+            length_ms=timing.length_ms,
+            voice=lines.get(timing.seq),
+            voice_offset_ms=(timing.voice_start_ms or timing.start_ms) - timing.start_ms,
+        )
+        for timing, clip in zip(timeline.shots, clips.clips, strict=True)
+    )
+    request = FilmRequest(
+        frame=project.size, fps=FPS, shots=shots, cues=subtitles.cues, title=storyboard.title, language=project.language
+    )
+    provider = LocalRender(objects=studio.desk.objects, ffmpeg=studio.settings.ffmpeg, timeout=rule.deadline)
+    media_in = [shot.clip for shot in shots] + [shot.voice for shot in shots if shot.voice is not None]
+    order = Order(
+        project_id=project.id,
+        task_type=TaskType.FILM_RENDER,
+        queue=rule.queue,
+        deadline=rule.deadline,
+        shot_seq=None,
+        take=studio.overrides().take(0, OverrideField.TAKE_FILM),
+        provider=provider,
+        request=request,
+        template_hash="",
+        inputs=tuple(media.sha256 for media in media_in),
+        folder="film",
+        verify=verify_video,
+    )
+    (done,) = (await make_all(studio.desk, [order])).settle(now=studio.now())
+    return FinalVideo(
+        title=storyboard.title,
+        media=done.media,
+        planned_ms=timeline.length_ms,
+        made=done.made,
+        offline=studio.any_offline,
+    )
+
+
+async def paint_cover(studio: Studio, storyboard: Storyboard, frames: FrameImages) -> CoverImage:
+    """The first picture under the title; says so in small print when offline providers took part."""
+    first = min(frames.frames, key=lambda frame: frame.seq)
+    picture = await asyncio.to_thread(studio.desk.objects.get, first.media.key)
+    note = _OFFLINE_NOTE[studio.project.language] if studio.any_offline else ""
+    data = await asyncio.to_thread(make_cover, picture, title=storyboard.title, small_print=note, frame=studio.project.size)
+    facts = measure_image(data)
+    cover = Verified(data, mime=facts.mime, ending="png", width=facts.width, height=facts.height)
+    return CoverImage(media=await studio.store(cover, folder="cover"))

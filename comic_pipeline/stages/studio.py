@@ -1,0 +1,82 @@
+"""What a stage works with, built once a run."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import PurePosixPath
+
+from comic_pipeline.model.media import MediaRef
+from comic_pipeline.model.project import Project
+from comic_pipeline.model.storyboard import Overrides, Storyboard
+from comic_pipeline.model.task import hash_of, sha256_hex
+from comic_pipeline.model.workflow import STAGE_RULES, Stage, StageRule
+from comic_pipeline.providers.registry import Providers, user_hash
+from comic_pipeline.settings import Settings
+from comic_pipeline.store import overrides
+from comic_pipeline.work.desk import Desk
+from comic_pipeline.work.orders import Verified
+
+_SEED_RANGE = 2**31 - 1
+
+
+@dataclass(frozen=True)
+class Studio:
+    """One project's stage at work."""
+
+    project: Project
+    settings: Settings
+    providers: Providers
+    desk: Desk
+
+    @property
+    def user_hash(self) -> str:
+        """The user as providers may know them."""
+        return user_hash(self.settings, self.project.user_id)
+
+    @property
+    def any_offline(self) -> bool:
+        """Whether any of the film's material is made without a real provider; said wherever the film is shown."""
+        chosen = (self.providers.text, self.providers.image, self.providers.voice, self.providers.video)
+        return any(provider.offline for provider in chosen)
+
+    def overrides(self) -> Overrides:
+        """What operators changed in single shots of this project."""
+        with self.desk.database.read() as connection:
+            return overrides.load(connection, self.project.id)
+
+    def seed(self, *, kind: str, seq: int, take: int, wished: int | None) -> int:
+        """The shot's seed: the operator's, or one that is stable for project, shot and take and differs between shots.
+
+        Differing seeds also tell jobs of one project apart when an answer was lost.
+        """
+        return wished if wished is not None else int(hash_of([self.project.id, kind, seq, take])[:8], 16) % _SEED_RANGE
+
+    def now(self) -> datetime:
+        """The current time in UTC."""
+        return self.desk.clock.now()
+
+    async def store(self, verified: Verified, *, folder: str, name: str = "") -> MediaRef:
+        """Store bytes that cost nothing (a cover, subtitles) beside the paid media, content-addressed."""
+        digest = sha256_hex(verified.data)
+        stem = f"{name}-{digest[:12]}" if name else digest[:12]
+        key = str(PurePosixPath("projects", self.project.id, folder, f"{stem}.{verified.ending}"))
+        await self.desk.put(key, verified.data, mime=verified.mime)
+        return MediaRef(
+            key=key,
+            sha256=digest,
+            size=len(verified.data),
+            mime=verified.mime,
+            width=verified.width,
+            height=verified.height,
+            duration_ms=verified.duration_ms,
+        )
+
+
+def rule_of(stage: Stage) -> StageRule:
+    """The stage's row of the stage table."""
+    return STAGE_RULES[stage]
+
+
+def as_wished(studio: Studio, storyboard: Storyboard) -> tuple[Storyboard, Overrides]:
+    """The storyboard with the operators' changes, and the changes themselves (for takes)."""
+    changes = studio.overrides()
+    return changes.apply(storyboard), changes

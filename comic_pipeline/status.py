@@ -1,0 +1,143 @@
+"""Where a project stands, for people and programs: one read of the tables, no decisions."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from decimal import Decimal
+from math import ceil
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+from sqlalchemy import Connection
+
+from comic_pipeline.model.errors import ErrorCode
+from comic_pipeline.model.limits import IMAGE_TASKS_PER_PROJECT
+from comic_pipeline.model.project import Project
+from comic_pipeline.model.task import Task, TaskStatus, TaskType
+from comic_pipeline.model.workflow import ACTIVE_PROJECT_STATES, STAGE_RULES, ProjectState, Stage
+from comic_pipeline.settings import Settings
+from comic_pipeline.store import ledger, projects
+from comic_pipeline.store.views import progress_of
+
+# Wording that users see (zh / en), by what they want to know rather than by our states.
+_WORDS = {
+    ProjectState.PENDING_REVIEW: ("完成", "done"),
+    ProjectState.APPROVED: ("完成", "done"),
+    ProjectState.REJECTED: ("完成", "done"),
+    ProjectState.FAILED: ("失败", "failed"),
+    ProjectState.MANUAL_REQUIRED: ("失败", "failed"),
+    ProjectState.CANCELLED: ("已取消", "cancelled"),
+}
+
+
+class ProjectStatus(BaseModel):
+    """One project. Money is CNY, times are UTC; `film` is the object key of the newest film, `tasks` are ledger rows."""
+
+    model_config = ConfigDict(frozen=True)
+
+    project_id: str
+    user_id: str
+    tier: str
+    title: str
+    status: str
+    words_zh: str
+    words_en: str
+    stage: Stage | None
+    fail_stage: str | None
+    progress: int
+    frames_ready: int
+    total_frames: int
+    eta_seconds: int | None
+    cost: Decimal
+    retry_count: int
+    error_code: ErrorCode | None
+    error_message: str | None
+    cancel_requested: bool
+    cancel_requested_at: datetime | None
+    cancel_reason: str | None
+    cancelled_at: datetime | None
+    film: str | None
+    created_at: datetime
+    finished_at: datetime | None
+    tasks: tuple[Task, ...]
+
+
+def status_of(connection: Connection, project_id: str, settings: Settings) -> ProjectStatus:
+    """The project's status. Raises Refused(NOT_FOUND)."""
+    project = projects.get(connection, project_id)
+    seen = progress_of(connection, project_id)
+    tasks = ledger.of_project(connection, project_id)
+    state = ProjectState(project.status)
+    zh, en = _words(project, state)
+    return ProjectStatus(
+        **project.model_dump(
+            include={
+                "user_id",
+                "tier",
+                "title",
+                "status",
+                "fail_stage",
+                "retry_count",
+                "error_code",
+                "error_message",
+                "cancel_requested",
+                "cancel_requested_at",
+                "cancel_reason",
+                "cancelled_at",
+                "created_at",
+                "finished_at",
+            }
+        ),
+        project_id=project.id,
+        words_zh=zh,
+        words_en=en,
+        stage=seen.stage,
+        progress=seen.progress,
+        frames_ready=seen.frames_ready,
+        total_frames=seen.total_frames or project.bucket.shots,
+        eta_seconds=_eta(connection, project, state, tasks, settings),
+        cost=seen.cost,
+        film=newest_film(tasks),
+        tasks=tuple(tasks),
+    )
+
+
+def newest_film(tasks: Sequence[Task]) -> str | None:
+    """The object key of the film that was finished last."""
+    films = [task for task in tasks if task.task_type is TaskType.FILM_RENDER and task.status is TaskStatus.SUCCESS]
+    return max(films, key=_finished).output_asset_id if films else None
+
+
+def _finished(task: Task) -> Any:
+    return task.finished_at or task.created_at
+
+
+def _words(project: Project, state: ProjectState) -> tuple[str, str]:
+    if state in _WORDS:
+        return _WORDS[state]
+    if project.cancel_requested:
+        return "已请求取消，系统会在当前步骤结束后停止", "cancel requested: work stops after the current step"
+    return "正在进行", "in progress"
+
+
+def _eta(connection: Connection, project: Project, state: ProjectState, tasks: Sequence[Task], settings: Settings) -> int | None:
+    """Seconds until the film, from the median of finished tasks of each kind; None while a kind was never seen."""
+    if state not in ACTIVE_PROJECT_STATES:
+        return 0
+    seconds = {stage: _remaining(connection, project, stage, tasks, settings) for stage in STAGE_RULES}
+    known = {stage: value for stage, value in seconds.items() if value is not None}
+    if len(known) < len(seconds):
+        return None
+    side_by_side = max(known[Stage.FRAMES] + known[Stage.CLIPS], known[Stage.VOICES])
+    return ceil(known[Stage.STORYBOARD] + side_by_side + known[Stage.FILM])
+
+
+def _remaining(connection: Connection, project: Project, stage: Stage, tasks: Sequence[Task], settings: Settings) -> float | None:
+    craft = STAGE_RULES[stage].crafts[0]
+    done = len({task.shot_seq for task in tasks if task.task_type is craft and task.status is TaskStatus.SUCCESS})
+    planned = 1 if stage in (Stage.STORYBOARD, Stage.FILM) else project.bucket.shots
+    left = max(0, planned - done)
+    if left == 0:
+        return 0.0
+    median = ledger.median_seconds(connection, craft, settings.providers_of(stage)[0])
+    at_once = IMAGE_TASKS_PER_PROJECT if stage is Stage.FRAMES else left
+    return None if median is None else median * ceil(left / at_once)

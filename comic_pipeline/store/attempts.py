@@ -1,0 +1,268 @@
+"""Attempts: the one gate before any paid call, and the books of what each call cost.
+
+`begin` is that gate: ownership, cancel flags, budget and breaker are checked in the very transaction that writes the intent, so
+nothing can slip between the check and the promise to pay.
+"""
+
+from datetime import datetime, timedelta
+from decimal import Decimal
+from zoneinfo import ZoneInfo
+
+from sqlalchemy import ColumnElement, Connection, and_, case, func, literal, select, update
+
+from comic_pipeline.model.errors import ErrorCode, WorkStopped
+from comic_pipeline.model.ledger import SpendLimits, Worker
+from comic_pipeline.model.money import ZERO, cny, show
+from comic_pipeline.model.project import Project
+from comic_pipeline.model.task import Attempt, AttemptKind, AttemptState, Task, TaskStatus
+from comic_pipeline.model.workflow import StageStatus
+from comic_pipeline.store import projects
+from comic_pipeline.store.columns import Money
+from comic_pipeline.store.rows import read_row
+from comic_pipeline.store.schema import attempts, stages, tasks
+from comic_pipeline.store.schema import projects as project_rows
+
+# Budgets and quotas are counted by the calendar day of the users.
+BOOK_ZONE = ZoneInfo("Asia/Shanghai")
+_HELD = (AttemptState.INTENT, AttemptState.SUBMITTED)
+# Any number that nothing else in the database locks.
+_DAY_LOCK = 7_262_001
+
+
+def begin(  # noqa: PLR0913  # the gate: each argument is one fact that it checks or writes
+    connection: Connection,
+    task: Task,
+    worker: Worker,
+    *,
+    kind: AttemptKind,
+    base_url: str,
+    request_hash: str,
+    estimate: Decimal,
+    limits: SpendLimits,
+    now: datetime,
+) -> Attempt:
+    """Promise one create: checks everything that forbids it, then writes the intent and its reservation.
+
+    Raises WorkStopped: CONFLICT when this run no longer owns the task or the stage, CANCELLED, or BUDGET_EXCEEDED.
+    """
+    # The locks make what is checked here true until the intent is committed: on Postgres a plain SELECT promises nothing.
+    projects.lock(connection, task.project_id)
+    _check_owned(connection, task, worker)
+    _check_none_open(connection, task)
+    check_cancel(connection, task)
+    project = projects.get(connection, task.project_id)
+    _check_spend(connection, project, estimate=estimate, limits=limits, now=now)
+    number = connection.execute(
+        select(func.coalesce(func.max(attempts.c.number), 0)).where(attempts.c.task_id == task.task_id)
+    ).scalar_one()
+    row = (
+        connection.execute(
+            attempts.insert()
+            .values(
+                task_id=task.task_id,
+                number=number + 1,
+                kind=kind,
+                provider_id=task.provider_id,
+                provider_base_url=base_url,
+                request_hash=request_hash,
+                state=AttemptState.INTENT,
+                estimate=estimate,
+                started_at=now,
+            )
+            .returning(attempts)
+        )
+        .mappings()
+        .one()
+    )
+    return read_row(Attempt, row)
+
+
+def mark_submitted(connection: Connection, attempt: Attempt, *, request_id: str) -> Attempt:
+    """The provider gave an id: from now on the job can always be found again."""
+    connection.execute(update(tasks).where(tasks.c.task_id == attempt.task_id).values(provider_request_id=request_id))
+    return _change(connection, attempt, old=(AttemptState.INTENT,), state=AttemptState.SUBMITTED, provider_request_id=request_id)
+
+
+def mark_succeeded(
+    connection: Connection, attempt: Attempt, *, cost: Decimal, result: str, now: datetime, request_id: str | None = None
+) -> Attempt:
+    """The result is ready and paid; `result` says where it lies."""
+    return _change(
+        connection,
+        attempt,
+        old=_HELD,
+        state=AttemptState.SUCCEEDED,
+        cost=cost,
+        result=result,
+        finished_at=now,
+        # What the row has wins: `attempt` may be older than its id.
+        provider_request_id=func.coalesce(attempts.c.provider_request_id, request_id),
+    )
+
+
+def mark_failed(  # what the provider answered, column by column
+    connection: Connection,
+    attempt: Attempt,
+    *,
+    http_status: int | None,
+    provider_code: str,
+    now: datetime,
+    cost: Decimal | None = None,
+) -> Attempt:
+    """The provider said no, or what it delivered is not usable. The reservation is released, a real cost is kept.
+
+    Without `cost`, what was booked before stays booked.
+    """
+    return _change(
+        connection,
+        attempt,
+        old=(*_HELD, AttemptState.SUCCEEDED),
+        state=AttemptState.FAILED,
+        http_status=http_status,
+        provider_code=provider_code[:128],
+        cost=func.coalesce(attempts.c.cost, literal(ZERO, Money)) if cost is None else cost,
+        finished_at=now,
+        result=None,
+    )
+
+
+def mark_unknown(connection: Connection, attempt: Attempt, *, now: datetime) -> Attempt:
+    """The answer of a synchronous call is lost for good: book it at its estimate."""
+    return _change(connection, attempt, old=_HELD, state=AttemptState.UNKNOWN, cost=attempt.estimate, finished_at=now)
+
+
+def mark_released(connection: Connection, attempt: Attempt, *, now: datetime) -> Attempt:
+    """The provider surely never got it: nothing was spent."""
+    return _change(connection, attempt, old=_HELD, state=AttemptState.RELEASED, cost=ZERO, finished_at=now)
+
+
+def last(connection: Connection, task_id: str) -> Attempt | None:
+    """The latest attempt of a task."""
+    statement = select(attempts).where(attempts.c.task_id == task_id).order_by(attempts.c.number.desc()).limit(1)
+    row = connection.execute(statement).mappings().one_or_none()
+    return None if row is None else read_row(Attempt, row)
+
+
+def of_task(connection: Connection, task_id: str) -> list[Attempt]:
+    """All attempts of a task, oldest first."""
+    statement = select(attempts).where(attempts.c.task_id == task_id).order_by(attempts.c.number)
+    return [read_row(Attempt, row) for row in connection.execute(statement).mappings()]
+
+
+def known_request_ids(connection: Connection, provider_id: str, *, since: datetime) -> set[str]:
+    """Ids that some attempt already owns: a job in the provider's list that is one of these is not a lost one."""
+    statement = select(attempts.c.provider_request_id).where(
+        attempts.c.provider_id == provider_id, attempts.c.provider_request_id.is_not(None), attempts.c.started_at >= since
+    )
+    return set(connection.execute(statement).scalars())
+
+
+def forget_results(connection: Connection, task_id: str) -> None:
+    """The output is in our own store: signed links to the provider's copy are no longer needed."""
+    connection.execute(update(attempts).where(attempts.c.task_id == task_id).values(result=None))
+
+
+def cost_of(connection: Connection, task_id: str) -> Decimal:
+    """What a task has cost so far, over all its attempts."""
+    statement = select(func.coalesce(func.sum(attempts.c.cost), 0)).where(attempts.c.task_id == task_id)
+    return cny(str(connection.execute(statement).scalar_one()))
+
+
+def spent_by_project(connection: Connection, project_id: str) -> Decimal:
+    """What a project has cost so far, deleted and re-made shots included."""
+    statement = (
+        select(func.coalesce(func.sum(attempts.c.cost), 0)).join_from(attempts, tasks).where(tasks.c.project_id == project_id)
+    )
+    return cny(str(connection.execute(statement).scalar_one()))
+
+
+def _booked() -> ColumnElement[Decimal]:
+    """What an attempt counts against a budget: its cost, or its reservation while it is open."""
+    return func.sum(case((attempts.c.state.in_(_HELD), attempts.c.estimate), else_=func.coalesce(attempts.c.cost, 0)))
+
+
+def _check_owned(connection: Connection, task: Task, worker: Worker) -> None:
+    held = connection.execute(
+        select(tasks.c.task_id)
+        .join_from(tasks, stages, stages.c.project_id == tasks.c.project_id)
+        .where(
+            and_(tasks.c.task_id == task.task_id, tasks.c.lease_owner == worker.owner, tasks.c.status == TaskStatus.RUNNING),
+            and_(stages.c.id == worker.stage_id, stages.c.run_id == worker.run_id, stages.c.status == StageStatus.RUNNING),
+        )
+        .with_for_update(of=tasks, key_share=True)
+    ).scalar_one_or_none()
+    if held is None:
+        raise WorkStopped(ErrorCode.CONFLICT, f"run {worker.run_id} no longer owns task {task.task_id}; nothing was sent")
+
+
+def _check_none_open(connection: Connection, task: Task) -> None:
+    open_one = connection.execute(
+        select(attempts.c.number).where(attempts.c.task_id == task.task_id, attempts.c.state.in_(_HELD))
+    ).scalar_one_or_none()
+    if open_one is not None:
+        raise WorkStopped(
+            ErrorCode.CONFLICT, f"attempt {open_one} of task {task.task_id} is still open: a second create would be a blind one"
+        )
+
+
+def check_cancel(connection: Connection, task: Task) -> None:
+    """A checkpoint: raise WorkStopped(CANCELLED) when the task's or its project's flag is up."""
+    flags = connection.execute(
+        select(tasks.c.cancel_requested, project_rows.c.cancel_requested)
+        .join_from(tasks, project_rows, project_rows.c.id == tasks.c.project_id)
+        .where(tasks.c.task_id == task.task_id)
+    ).one()
+    if any(flags):
+        raise WorkStopped(ErrorCode.CANCELLED, "cancel was requested / 已请求取消")
+
+
+def _check_spend(connection: Connection, project: Project, *, estimate: Decimal, limits: SpendLimits, now: datetime) -> None:
+    of_project = tasks.c.project_id == project.id
+    booked, made = connection.execute(
+        select(func.coalesce(_booked(), 0), func.count()).select_from(attempts).join(tasks).where(of_project)
+    ).one()
+    planned = connection.execute(select(func.count()).select_from(tasks).where(of_project)).scalar_one()
+    allowed = limits.attempts or limits.attempts_per_planned * planned
+    if made >= allowed:
+        raise WorkStopped(
+            ErrorCode.BUDGET_EXCEEDED, f"project {project.id} has made {made} creates, at most {allowed} are allowed"
+        )
+    total = cny(str(booked)) + estimate
+    if total > project.budget:
+        raise WorkStopped(
+            ErrorCode.BUDGET_EXCEEDED, f"project {project.id} would cost {show(total)}, its budget is {show(project.budget)}"
+        )
+    if estimate > 0:
+        _check_day(connection, estimate=estimate, limits=limits, now=now)
+
+
+def _check_day(connection: Connection, *, estimate: Decimal, limits: SpendLimits, now: datetime) -> None:
+    if connection.dialect.name == "postgresql":
+        # The day is shared by all projects: without this, two creates that do not see each other both fit under the cap.
+        connection.execute(select(func.pg_advisory_xact_lock(_DAY_LOCK)))
+    local = now.astimezone(BOOK_ZONE)
+    start = local.replace(hour=0, minute=0, second=0, microsecond=0)
+    today = connection.execute(
+        select(func.coalesce(_booked(), 0)).where(
+            attempts.c.started_at >= start, attempts.c.started_at < start + timedelta(days=1)
+        )
+    ).scalar_one()
+    total = cny(str(today)) + estimate
+    if total > limits.day:
+        raise WorkStopped(ErrorCode.BUDGET_EXCEEDED, f"today would cost {show(total)}, COMIC_DAY_BUDGET is {show(limits.day)}")
+
+
+def _change(connection: Connection, attempt: Attempt, *, old: tuple[AttemptState, ...], **values: object) -> Attempt:
+    row = (
+        connection.execute(
+            update(attempts)
+            .where(attempts.c.task_id == attempt.task_id, attempts.c.number == attempt.number, attempts.c.state.in_(old))
+            .values(**values)
+            .returning(attempts)
+        )
+        .mappings()
+        .one_or_none()
+    )
+    if row is None:
+        raise WorkStopped(ErrorCode.CONFLICT, f"attempt {attempt.number} of task {attempt.task_id} has moved on meanwhile")
+    return read_row(Attempt, row)

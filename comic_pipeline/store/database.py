@@ -1,0 +1,110 @@
+"""Connections and transactions on the comic database, SQLite or Postgres.
+
+Belongs here: the engine, the two kinds of transaction, translation of driver faults. Does not: migrating (`migrate.py`), queries.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, Engine, create_engine, event, make_url
+from sqlalchemy.engine.interfaces import DBAPIConnection
+from sqlalchemy.exc import DBAPIError, IntegrityError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+from sqlalchemy.pool import ConnectionPoolEntry
+
+from comic_pipeline.model.errors import StorageFault
+
+_BUSY_MS = 30_000
+_CONNECT_SECONDS = 10
+
+
+class Database:
+    """The comic database. Thread-safe; one instance a process."""
+
+    def __init__(self, url: str) -> None:
+        self.engine = _make_engine(url)
+        snapshot = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
+        self._read_options: dict[str, Any] = {"comic_read": True} | (snapshot if self.dialect == "postgresql" else {})
+
+    @property
+    def dialect(self) -> str:
+        """`sqlite` or `postgresql`."""
+        return self.engine.dialect.name
+
+    @contextmanager
+    def write(self) -> Iterator[Connection]:
+        """A transaction that may write. SQLite takes the write lock at once, so that a read inside it cannot go stale.
+
+        Raises StorageFault when the database does not answer. IntegrityError goes through: callers expect it as an answer.
+        """
+        with _translated(), self.engine.begin() as connection:
+            yield connection
+
+    @contextmanager
+    def read(self) -> Iterator[Connection]:
+        """A transaction that only reads, all of it from one moment. Raises StorageFault when the database does not answer.
+
+        Writing in it is refused: it would be rolled back without a word.
+        """
+        with _translated(), self.engine.connect().execution_options(**self._read_options) as connection:
+            yield connection
+
+    def close(self) -> None:
+        """Let go of all connections."""
+        self.engine.dispose()
+
+
+@contextmanager
+def _translated() -> Iterator[None]:
+    try:
+        yield
+    except IntegrityError:
+        raise
+    except PoolTimeout as fault:
+        raise StorageFault(f"comic database: no connection came free: {str(fault)[:300]}") from fault
+    except DBAPIError as fault:
+        # The driver's text names host and table, never the password; the statement's parameters are left out.
+        raise StorageFault(f"comic database: {type(fault.orig).__name__}: {str(fault.orig).strip()[:300]}") from fault
+
+
+def _make_engine(url: str) -> Engine:
+    parsed = make_url(url)
+    if parsed.get_backend_name() == "sqlite":
+        return _make_sqlite(parsed.render_as_string(hide_password=False))
+    if parsed.drivername == "postgresql":
+        parsed = parsed.set(drivername="postgresql+psycopg2")
+    # A host that is gone answers nothing at all; without a limit the driver would wait for it for ever.
+    return create_engine(
+        parsed,
+        pool_size=5,
+        max_overflow=10,
+        pool_pre_ping=True,
+        hide_parameters=True,
+        connect_args={"connect_timeout": _CONNECT_SECONDS},
+    )
+
+
+def _make_sqlite(url: str) -> Engine:
+    path = make_url(url).database
+    if path and not Path(path).parent.is_dir():
+        raise StorageFault(f"comic database: folder {Path(path).parent} does not exist; run `comic init` first")
+    engine = create_engine(url, hide_parameters=True)
+
+    @event.listens_for(engine, "connect")
+    def _on_connect(connection: DBAPIConnection, _entry: ConnectionPoolEntry) -> None:
+        # The driver's own transaction handling is switched off: it would begin lazily and without the write lock.
+        connection.isolation_level = None
+        cursor = connection.cursor()
+        for pragma in (f"busy_timeout={_BUSY_MS}", "journal_mode=WAL", "foreign_keys=ON", "synchronous=FULL"):
+            cursor.execute(f"PRAGMA {pragma}")
+        cursor.close()
+
+    @event.listens_for(engine, "begin")
+    def _on_begin(connection: Connection) -> None:
+        reading = connection.get_execution_options().get("comic_read", False)
+        connection.exec_driver_sql(f"PRAGMA query_only={'ON' if reading else 'OFF'}")
+        connection.exec_driver_sql("BEGIN" if reading else "BEGIN IMMEDIATE")
+
+    return engine

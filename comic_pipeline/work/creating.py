@@ -1,0 +1,105 @@
+"""One create: through the gate, sent once, its answer committed before anything else happens.
+
+Belongs here: steps 3 and 4 of design section 6. A full error answer may be tried again as a new attempt; a lost answer never is.
+"""
+
+import asyncio
+from typing import TypeVar
+
+from comic_pipeline.model.errors import ComicError, OutcomeUnknown, ProviderFault
+from comic_pipeline.model.retry import CALL_TRIES, call_wait
+from comic_pipeline.model.task import Attempt, AttemptKind, Task, canonical_json, hash_of
+from comic_pipeline.providers.interface import Done, Inline, Provider, Remote, Submitted
+from comic_pipeline.store import attempts
+from comic_pipeline.work.desk import Desk
+
+R = TypeVar("R")
+
+# How long a stop waits for a create that is on the wire, so that its id or its result is not lost.
+STOP_PATIENCE = 10.0
+
+
+async def create(desk: Desk, task: Task, *, provider: Provider[R], request: R, kind: AttemptKind) -> Attempt:
+    """Create until the provider takes it: an attempt that is submitted or succeeded.
+
+    Raises ProviderFault when it says no for good or too often, OutcomeUnknown (the attempt stays `intent`), WorkStopped.
+    """
+    tries = 0
+    while True:
+        tries += 1
+        await desk.turn(provider.name)
+        attempt = _begin(desk, task, provider=provider, request=request, kind=kind)
+        try:
+            return await _send(desk, attempt, provider=provider, request=request)
+        except OutcomeUnknown:
+            raise
+        except ProviderFault as fault:
+            if not fault.retryable or tries >= CALL_TRIES:
+                raise
+            await desk.clock.sleep(call_wait(tries, retry_after=fault.retry_after, jitter=desk.jitter))
+
+
+def _begin(desk: Desk, task: Task, *, provider: Provider[R], request: R, kind: AttemptKind) -> Attempt:
+    with desk.write() as (connection, now):
+        return attempts.begin(
+            connection,
+            task,
+            desk.worker,
+            kind=kind,
+            base_url=provider.base_url,
+            request_hash=hash_of(provider.describe(request)),
+            estimate=provider.estimate(request),
+            limits=desk.rules.spend,
+            now=now,
+        )
+
+
+async def _send(desk: Desk, attempt: Attempt, *, provider: Provider[R], request: R) -> Attempt:
+    """Send and commit as one unit that a stop waits for. Local work costs nothing, so a stop ends it at once."""
+    sending = asyncio.ensure_future(_send_and_commit(desk, attempt, provider=provider, request=request))
+    try:
+        return await (sending if provider.offline else asyncio.shield(sending))
+    except asyncio.CancelledError:
+        await asyncio.wait({sending}, timeout=STOP_PATIENCE)
+        if not sending.done():
+            sending.cancel()
+            await asyncio.wait({sending})
+        if not sending.cancelled():
+            # Retrieved, so that the loop does not complain; the attempt's row tells the next run what happened.
+            sending.exception()
+        raise
+
+
+async def _send_and_commit(desk: Desk, attempt: Attempt, *, provider: Provider[R], request: R) -> Attempt:
+    try:
+        answer = await provider.submit(request)
+    except OutcomeUnknown:
+        raise
+    except ComicError as fault:
+        status, word = (fault.http_status, fault.provider_code) if isinstance(fault, ProviderFault) else (None, "")
+        with desk.write() as (connection, now):
+            attempts.mark_failed(connection, attempt, http_status=status, provider_code=word or fault.code, now=now)
+        raise
+    if isinstance(answer, Submitted):
+        with desk.write() as (connection, _):
+            return attempts.mark_submitted(connection, attempt, request_id=answer.job_id)
+    return await keep_result(desk, attempt, answer)
+
+
+async def keep_result(desk: Desk, attempt: Attempt, done: Done) -> Attempt:
+    """Write down where a ready result lies, so that a run that dies now fetches it later instead of paying again."""
+    result = await _locate(desk, attempt, done)
+    with desk.write() as (connection, now):
+        return attempts.mark_succeeded(
+            connection, attempt, cost=done.cost, result=result, now=now, request_id=done.request_id or None
+        )
+
+
+async def _locate(desk: Desk, attempt: Attempt, done: Done) -> str:
+    match done.output:
+        case Remote(url=url):
+            return canonical_json({"url": url})
+        case Inline(data=data):
+            key = f"staging/{attempt.task_id}-{attempt.number}"
+            await desk.put(key, data, mime="application/octet-stream")
+            return canonical_json({"staged": key})

@@ -1,0 +1,1 @@
+"""Tests of comic_pipeline."""

@@ -1,0 +1,1 @@
+"""One suite for every object store: a folder, and S3 on a real server."""

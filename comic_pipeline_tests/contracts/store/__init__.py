@@ -1,0 +1,1 @@
+"""The promises of the comic database, kept on SQLite and on Postgres alike."""

@@ -1,0 +1,1 @@
+"""The media package over real ffmpeg, PyAV and Pillow; nothing is faked."""

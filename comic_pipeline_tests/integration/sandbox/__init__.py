@@ -1,0 +1,1 @@
+"""Proof that the provider sandbox speaks the vendors' protocols: driven with their own SDKs."""

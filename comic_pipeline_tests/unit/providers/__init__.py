@@ -1,0 +1,1 @@
+"""Provider adapters against recorded-style answers; no network, no sleep."""
