@@ -109,27 +109,20 @@ class PostgresServer:
         self.stop()
         shutil.rmtree(self._folder)
 
-    def create_database(self, name: str, *, template: str = "template1") -> str:
-        """Create a database, as a copy of `template`, to which nobody may be connected. Returns its URL."""
-        self._execute(sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(sql.Identifier(name), sql.Identifier(template)))
-        return self.url(name)
-
-    def drop_database(self, name: str) -> None:
-        """Drop a database; open connections to it are cut."""
-        self._execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
-
-    @property
-    def _log(self) -> Path:
-        return self._folder / "server.log"
-
-    def _execute(self, statement: sql.Composed) -> None:
+    def create_database(self, name: str) -> str:
+        """Create an empty database. Returns its URL."""
         connection = self._connect()
         try:
             connection.autocommit = True
             with connection.cursor() as cursor:
-                cursor.execute(statement)
+                cursor.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
         finally:
             connection.close()
+        return self.url(name)
+
+    @property
+    def _log(self) -> Path:
+        return self._folder / "server.log"
 
     def _connect(self) -> "psycopg2.extensions.connection":
         return psycopg2.connect(host="127.0.0.1", port=self._port, user=_USER, dbname="postgres", connect_timeout=5)

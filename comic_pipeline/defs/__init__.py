@@ -3,3 +3,11 @@
 Bodies here are thin: they call `stages/`, `service.py` and `workflow.py`, and turn the result into Dagster's values. No module
 here uses postponed annotations: Dagster reads them at run time.
 """
+
+import warnings
+
+from dagster import BetaWarning, PreviewWarning
+
+# Partitioned checks and data versions of outputs are marked as preview and beta; the version is pinned and tests cover what is used.
+warnings.filterwarnings("ignore", category=PreviewWarning)
+warnings.filterwarnings("ignore", category=BetaWarning)

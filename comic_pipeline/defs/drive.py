@@ -22,6 +22,8 @@ from comic_pipeline.workflow import Launch, Reconciler
 _LOOK_EVERY = 0.2
 # Another process (a running `make dev`) may hold the pass or have taken the project's stage; then the demo just looks on.
 _PATIENCE = 3_600.0
+# The progress line and the final error say what a person needs; the event log of the run keeps everything.
+_QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 
 
 @dataclass(frozen=True)
@@ -85,7 +87,9 @@ def _execute(instance: dg.DagsterInstance, definitions: dg.Definitions, launch: 
         instance.add_dynamic_partitions(PROJECTS.name or "", [launch.project_id])
     job = definitions.resolve_job_def(STAGE_RULES[launch.stage].job)
     # A failed stage is the reconciler's to judge, from what the run reported.
-    job.execute_in_process(instance=instance, partition_key=launch.project_id, tags=dict(launch.tags), raise_on_error=False)
+    job.execute_in_process(
+        instance=instance, partition_key=launch.project_id, tags=dict(launch.tags), raise_on_error=False, run_config=_QUIET
+    )
 
 
 def _open_instance(workshop: Workshop) -> dg.DagsterInstance:

@@ -66,13 +66,10 @@ def parse_json_answer(text: str) -> object:
 
 
 def _load(document: str) -> object:
-    try:
-        # strict=False: models write raw line breaks inside strings.
-        value: object = json.loads(document, strict=False, parse_constant=_refuse_constant)
-        # Half of a surrogate pair has no UTF-8 and would break whatever stores it.
-        json.dumps(value, ensure_ascii=False).encode("utf-8")
-    except RecursionError as deep:
-        raise ValueError("it is too deep") from deep
+    # strict=False: models write raw line breaks inside strings.
+    value: object = json.loads(document, strict=False, parse_constant=_refuse_constant)
+    # Half of a surrogate pair has no UTF-8 and would break whatever stores it.
+    json.dumps(value, ensure_ascii=False).encode("utf-8")
     return value
 
 
@@ -96,7 +93,7 @@ def _outermost_spans(text: str) -> Iterator[_Span]:
 
 
 def _end_of(text: str, start: int) -> int | None:
-    """Where the bracket at `start` is closed; None when it is not. Raises InvalidAnswer when its inside is deeper than MAX_DEPTH."""
+    """Where the bracket at `start` is closed; None when it is not. Raises InvalidAnswer for an inside deeper than MAX_DEPTH."""
     expected: list[str] = []
     position = start
     while (mark := _MARK.search(text, position)) is not None:

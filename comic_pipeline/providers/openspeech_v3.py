@@ -81,8 +81,9 @@ class OpenSpeechV3(OpenSpeechAdapter):
 
     def _objects(self, reply: Reply) -> Iterator[JsonObject]:
         """The JSON objects of the stream, however they are cut: one a line, two glued on a line, one over two lines."""
-        decoder = json.JSONDecoder(strict=False)
-        text = reply.body.decode("utf-8", errors="replace")
+        decoder = json.JSONDecoder()
+        # JSON writes a line break inside a string as an escape, so a raw one is either white space or a cut through a string.
+        text = reply.body.replace(b"\r", b"").replace(b"\n", b"").decode("utf-8", errors="replace")
         position = 0
         while position < len(text):
             if text[position].isspace():

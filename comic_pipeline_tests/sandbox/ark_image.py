@@ -5,12 +5,13 @@ Belongs here: the image envelopes. Does not: which bodies are valid (`validation
 
 import asyncio
 import base64
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from starlette.responses import JSONResponse, Response
 
-from comic_pipeline_tests.sandbox.catalog import IMAGE_MODELS, OPENAI_IMAGE_SIZES
+from comic_pipeline_tests.sandbox.catalog import IMAGE_MODELS, OPENAI_IMAGE_SIZES, OPENAI_IMAGE_TOKENS
 from comic_pipeline_tests.sandbox.faults import Kind
 from comic_pipeline_tests.sandbox.pictures import MIME, draw_picture, encode_picture
 from comic_pipeline_tests.sandbox.validation import Fields, ImageOrder, invalid, read_image_order
@@ -132,6 +133,7 @@ async def _generate_openai(world: World, call: Call, model_id: str) -> Response:
     size = fields.text("size", "1024x1024", choices=sizes)
     width, height = map(int, ("1024x1024" if size == "auto" else size).split("x"))
     kind = fields.text("output_format", "png", choices=tuple(MIME))
+    quality = fields.text("quality", "high", choices=tuple(OPENAI_IMAGE_TOKENS)) if base64_only else "high"
     count = fields.integer("n", 1, low=1, high=10)
     order = ImageOrder(
         prompt=prompt,
@@ -154,6 +156,6 @@ async def _generate_openai(world: World, call: Call, model_id: str) -> Response:
     sheets = [_sheet(call, order, index) for index in range(count)]
     items = [await _item(world, call, sheet, base64_wanted=order.base64) for sheet in sheets]
     data = [{key: value for key, value in item.items() if key != "size"} for item in items]
-    used = round(width * height * count / 256)
-    usage = {"input_tokens": len(prompt) // 2, "output_tokens": used, "total_tokens": len(prompt) // 2 + used}
+    read, used = math.ceil(len(prompt) / 2), count * OPENAI_IMAGE_TOKENS[quality][(width > height) - (width < height)]
+    usage = {"input_tokens": read, "output_tokens": used, "total_tokens": read + used}
     return JSONResponse({"created": int(world.clock.now()), "data": data, "usage": usage})

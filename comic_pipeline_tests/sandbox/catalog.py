@@ -84,6 +84,13 @@ OPENAI_IMAGE_SIZES = {
     "gpt-image-1-mini": ("1024x1024", "1536x1024", "1024x1536", "auto"),
     "dall-e-3": ("1024x1024", "1792x1024", "1024x1792"),
 }
+# Output tokens a picture by quality: square, landscape, portrait (indices 0, 1, -1), from OpenAI's image generation guide.
+OPENAI_IMAGE_TOKENS = {
+    "low": (272, 400, 408),
+    "medium": (1_056, 1_568, 1_584),
+    "high": (4_160, 6_208, 6_240),
+    "auto": (4_160, 6_208, 6_240),
+}
 OPENAI_SPEECH_MODELS = frozenset({"gpt-4o-mini-tts", "tts-1", "tts-1-hd"})
 
 

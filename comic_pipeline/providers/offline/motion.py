@@ -59,7 +59,7 @@ _DIRECTED = {
     Move.TILT_UP: _UPRIGHT + rf"up(wards?)?\b|\bcamera rises\b|上摇|上移|向上|{_LENS}(上升|升起|抬起)",
     Move.TILT_DOWN: _UPRIGHT + rf"down(wards?)?\b|\bcamera sinks\b|下摇|下移|向下|{_LENS}(下降|降下)",
     Move.PUSH: _DEPTH + rf"(in|closer)\b|推镜|推近|推进|推向|拉近|逼近|放大|{_LENS}推(?!拉)",
-    Move.PULL: _DEPTH + rf"(out|back|away)\b|拉镜|拉远|拉开|后拉|拉出|后退|缩小|{_LENS}(?<!推)拉(?!近)",
+    Move.PULL: _DEPTH + rf"(out|back|away)\b|(?<!推)拉镜|拉远|拉开|后拉|拉出|后退|缩小|{_LENS}(?<!推)拉(?!近)",
 }
 _UNDIRECTED = (
     (r"\b(static|locked|fixed|still) (shot|camera)\b|固定镜头|静止镜头|定镜", (Move.PUSH,)),

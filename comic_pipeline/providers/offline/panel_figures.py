@@ -56,7 +56,7 @@ class Coat:
 
 
 _FURS = {
-    "cat": "#f2a154 #9aa5b1 #f4e4c9 #4a4a57 #e8c07d", "dog": "#d9a066 #f3e3cf #8d6748 #c68642", "rabbit": "#f7f1ea #d8c3b0 #f3d2d6",
+    "cat": "#f2a154 #8fa3b8 #e98f5a #5a5668 #f0b45f", "dog": "#d9a066 #f3e3cf #8d6748 #c68642", "rabbit": "#f7f1ea #d8c3b0 #f3d2d6",
     "fox": "#e8793a #f0efe9 #b9602c", "bear": "#9c6b45 #7b5236 #c89b6d", "panda": "#fbfaf6", "mouse": "#b8b3ae #c99a6b #e5dccf",
     "pig": "#f7b2b7", "tiger": "#f0a03c", "deer": "#d3a06d #f3eee4", "monkey": "#a9744f", "frog": "#7cbf5a #5fae7f",
     "dragon": "#5fb58a #6aa6d8 #d0605e #8e6bbf", "bird": "#5aa9e6 #f4a259 #e85d75 #8ac926", "duck": "#ffd65c #fbfaf4 #3d4a66",
@@ -70,7 +70,8 @@ def coat_of(kind: str, look: Look, *, identity: str, role: str) -> Coat:
     chance = Chance("coat", identity, role, kind)
     fur = look.tone(rgb(chance.pick(_FURS.get(kind, "#e0b48a").split())))
     hair = look.tone(rgb("#c9c9cf" if kind == "elder" else chance.pick(_HAIR.split())))
-    skin = look.tone(rgb(chance.pick(("#ffdcc2", "#f6c9a0", "#e0a878", "#ffe3d0"))))
+    natural = rgb(chance.pick(("#ffdcc2", "#f6c9a0", "#e0a878", "#ffe3d0")))
+    skin = mix(look.tone(natural), natural, 0.55)
     main, second = (look.figure, look.accent) if role == "hero" else (look.accent, look.figure)
     return Coat(
         fur=fur,
@@ -164,3 +165,17 @@ def bent(start: Point, end: Point, bend: float) -> list[Point]:
     middle = ((start[0] + end[0]) / 2, (start[1] + end[1]) / 2)
     length = math.hypot(end[0] - start[0], end[1] - start[1]) or 1.0
     return [start, (middle[0] + bend * (end[1] - start[1]) / length, middle[1] - bend * (end[0] - start[0]) / length), end]
+
+
+def draw_emotion(pen: Pen, look: Look, *, mood: str) -> None:
+    """The small signs beside a head that comics use: rays for a start, a drop for sorrow, sparks for joy."""
+    bold = look.figure if look.key in ("cyber", "suspense") else look.ink
+    if mood == "shock":
+        for turn in (-0.35, 0.0, 0.35):
+            x, y = 0.36 + 0.05 * (1 - abs(turn)), -0.94 + 0.16 * turn
+            pen.shape([(x, y), (x + 0.12, y - 0.1 + 0.3 * turn), (x + 0.1, y - 0.05 + 0.3 * turn)], mix(bold, look.accent, 0.3), line=0.4)
+    elif mood == "sad":
+        pen.blob([(0.3, -0.98), (0.345, -0.87), (0.3, -0.84), (0.255, -0.87)], mix(look.tone((120, 190, 240)), WHITE, 0.2), line=0.7)
+    elif mood == "happy":
+        for x, y, size in ((0.4, -0.96, 0.06), (0.47, -0.83, 0.035)):
+            pen.star((x, y), size, mix(look.light, (255, 220, 110), 0.5), inner=0.3, tips=4, line=0.5)

@@ -139,11 +139,11 @@ def plan_panel(subject: PanelSubject, *, prompt: str, usual_time: Time) -> Panel
     lead = _tags(subject.title) + _tags(subject.identity)
     chance = Chance("plan", subject.identity or subject.title)
     setting = _setting_of(found, lead, chance=chance)
-    hero = _first("fig", lead) or _first("fig", found) or chance.pick(("girl", "boy"))
+    hero = _hero_of(subject.title) or _hero_of(subject.identity) or _hero_of(subject.scene) or chance.pick(("girl", "boy"))
     poses = [tag.partition(":")[2] for tag in found if tag.startswith("pose:")]
     return PanelPlan(
         setting=setting,
-        time=Time(_first("time", found) or (Time.NIGHT if setting in ("moon", "space") else usual_time)),
+        time=Time.NIGHT if setting in ("moon", "space") else Time(_first("time", found) or usual_time),
         weather="" if setting in _INDOORS or setting in ("moon", "space", "undersea") else _first("weather", found),
         hero=hero,
         companion=_companion_of(found, lead, hero=hero),
@@ -157,6 +157,21 @@ def plan_panel(subject: PanelSubject, *, prompt: str, usual_time: Time) -> Panel
 def is_person(kind: str) -> bool:
     """Whether a figure of this kind is a human being."""
     return kind in _PEOPLE
+
+
+def _hero_of(text: str) -> str:
+    """The first figure that is named. In a name of two (`detective robot`, 猫侦探) the one that is no human being is what is seen."""
+    pattern, _ = _lexicon()
+    kinds: list[str] = []
+    end = 0
+    for match in pattern.finditer(text):
+        figure = _first("fig", _tags(match.group()))
+        if kinds and match.start() > end + 1:
+            break
+        if figure:
+            kinds.append(figure)
+            end = match.end()
+    return next((kind for kind in kinds if not is_person(kind)), kinds[0] if kinds else "")
 
 
 def _setting_of(found: list[str], lead: list[str], *, chance: Chance) -> str:

@@ -63,7 +63,10 @@ def _sign(world: World, pen: Pen, corner: Point, tall: float, colour: Rgb) -> No
     pen.box((x, y), 0.035, tall, mix(colour, (0, 0, 0), 0.75), line=0.5)
     for step in range(4):
         top = y + tall * (0.07 + 0.23 * step)
-        pen.curve([(x + 0.008, top), (x + 0.027, top), (x + 0.01, top + tall * 0.13), (x + 0.027, top + tall * 0.13)], colour, line=1.0)
+        pen.curve([(x + 0.008, top), (x + 0.027, top)], colour, line=1.0)
+        pen.curve([(x + 0.0175, top), (x + 0.0175, top + tall * 0.12)], colour, line=0.9)
+        if step % 2:
+            pen.curve([(x + 0.008, top + tall * 0.12), (x + 0.027, top + tall * 0.12)], colour, line=1.0)
     world.shine(pen, (x + 0.017, y + tall / 2), max(0.1, tall), colour, strength=0.75)
 
 
@@ -144,8 +147,12 @@ def _window(world: World, pen: Pen, corner: Point, width: float, height: float) 
     pen.box((x, y + height / 2 - 0.007), width, 0.014, world.colour("#f4e3c6"), line=0.5)
     world.shine(pen, (x + width / 2, y + height / 2), 0.34, mix(low, (255, 255, 255), 0.4), strength=0.4)
     cloth = world.colour(mix(world.look.accent, (255, 255, 255), 0.25))
-    for side, edge in ((1, x - 0.05), (-1, x + width + 0.05)):
-        pen.blob([(edge, y - 0.05), (edge + side * 0.12, y - 0.05), (edge + side * 0.07, y + height * 0.5), (edge + side * 0.02, y + height + 0.06), (edge - side * 0.03, y + height + 0.05)], cloth, line=0.8)
+    for side, edge in ((1, x - 0.04), (-1, x + width + 0.04)):
+        drape = [(0.13, -0.04), (0.115, 0.25 * height), (0.07, 0.62 * height), (0.045, height + 0.05), (0.0, height + 0.06), (-0.045, height + 0.05), (-0.05, -0.04)]
+        pen.shape([(edge + side * dx, y + dy) for dx, dy in drape], cloth, line=0.8)
+        for fold in (0.0, 0.05):
+            pen.curve([(edge + side * fold * 1.4, y), (edge + side * fold, y + height * 0.6), (edge + side * fold * 0.3, y + height)], mix(cloth, (60, 20, 40), 0.25), line=0.6)
+    pen.limb([(x - 0.14, y - 0.05), (x + width + 0.14, y - 0.05)], 0.018, world.colour("#8a5a3b"), line=0.7)
 
 
 def room(world: World) -> None:
@@ -252,9 +259,9 @@ def castle(world: World) -> None:
     """A castle on a hill, flags, a winding road."""
     sky(world)
     ridge(world, depth=0.2, height=0.26, colour=world.colour("#6f8f9a", far=0.55), rough=0.7, seed="peak", line=0.5)
-    pen = world.at_depth(0.4)
+    pen = world.at_depth(0.3).at(0.0, 0.0, 0.8)
     hill = world.colour("#78a060", far=0.2)
-    pen.blob([(-world.half - 0.3, 0.1), (-0.5, -0.03), (-0.1, -0.16), (0.3, -0.15), (0.7, -0.02), (world.half + 0.3, 0.1), (0.0, 0.4)], hill, line=0.7)
+    pen.blob([(-world.half - 0.7, 0.1), (-0.5, -0.03), (-0.1, -0.16), (0.3, -0.15), (0.7, -0.02), (world.half + 0.7, 0.1), (0.0, 0.4)], hill, line=0.7)
     stone = world.colour("#cbbfcf", far=0.1)
     roof = world.colour(mix(world.look.figure, world.look.sky, 0.3))
     pen.box((-0.2, -0.38), 0.5, 0.24, stone)
@@ -268,6 +275,6 @@ def castle(world: World) -> None:
         pen.box((x + width * 0.36, -0.05 - tall), width * 0.28, 0.07, WARM if world.dark else mix(stone, (60, 50, 90), 0.6), line=0.6)
         world.shine(pen, (x + width / 2, -0.02 - tall), 0.1, WARM, strength=0.6 if world.dark else 0.0)
     pen.blob([(0.0, -0.14), (0.0, -0.25), (0.05, -0.29), (0.1, -0.25), (0.1, -0.14)], mix(stone, (50, 30, 40), 0.7), line=0.8)
-    floor(world, world.colour("#6a9955"), world.colour("#8fb86a", far=0.15), line=0)
+    floor(world, world.colour("#6a9955"), hill, line=0)
     world.at_depth(0.8).blob([(0.03, 0.0), (0.08, 0.0), (0.02, 0.08), (0.2, 0.2), (0.1, world.bottom + 0.2), (-0.4, world.bottom + 0.2), (-0.1, 0.2), (-0.08, 0.09)], world.colour("#dcc79a"), line=0.6)
     tufts(world, colour=world.colour("#4f7f42"), count=26)

@@ -17,8 +17,8 @@ def moon(world: World) -> None:
     fade(world, mix(top, (0, 0, 20), 0.25), mix(low, top, 0.35), start=world.top, end=0.02)
     stars(world, count=110)
     _earth(world)
-    dust = world.look.tone((228, 222, 205))
-    dust = mix(dust, top, 0.42 if world.look.key in ("cyber", "suspense") else 0.1)
+    dust = world.look.tone((238, 226, 200))
+    dust = mix(dust, top, 0.42 if world.look.key in ("cyber", "suspense") else 0.06)
     ridge(world, depth=0.4, height=0.15, colour=mix(dust, low, 0.45), rough=0.3, seed="rim")
     ridge(world, depth=0.65, height=0.05, colour=mix(dust, low, 0.2), rough=0.2, seed="plain")
     floor(world, dust, mix(dust, low, 0.12), line=0)
@@ -113,7 +113,7 @@ def bamboo(world: World) -> None:
     """Bamboo stems in mist, their joints and leaves."""
     sky(world)
     ridge(world, depth=0.3, height=0.34, colour=world.colour("#8fb39a", far=0.65), rough=0.5, line=0.3)
-    floor(world, world.colour("#8aa86a"), world.colour("#c5d3a0", far=0.35), line=0)
+    floor(world, world.colour("#7f9a62"), world.colour("#c5d3a0", far=0.5), line=0)
     for depth, count, fade_by, width in ((0.4, 18, 0.6, 0.014), (0.65, 11, 0.35, 0.024), (1.0, 5, 0.0, 0.042)):
         chance, pen = world.lots(f"bamboo {depth}"), world.at_depth(depth)
         for number in range(count):
@@ -126,13 +126,14 @@ def bamboo(world: World) -> None:
 
 def _bamboo_stem(world: World, pen: Pen, foot: Point, width: float, colour: Rgb) -> None:
     x, y = foot
-    lean = 0.03 * math.sin(x * 9)
+    lean = 0.011 * math.sin(x * 9)
     joints = 7
     reach = (y - world.top + 0.2) / joints
     for step in range(joints):
         x0, x1 = x + lean * step, x + lean * (step + 1)
         y0, y1 = y - reach * step, y - reach * (step + 1)
-        pen.shape([(x0 - width / 2, y0), (x1 - width / 2, y1 + 0.006), (x1 + width / 2, y1 + 0.006), (x0 + width / 2, y0)], colour, line=0.5)
+        pen.shape([(x0 - width / 2, y0), (x1 - width / 2, y1), (x1 + width / 2, y1), (x0 + width / 2, y0)], colour, line=0.5)
+        pen.limb([(x1 - width * 0.55, y1), (x1 + width * 0.55, y1)], width * 0.16, mix(colour, (20, 50, 30), 0.35), line=0.3)
         if step in (3, 4, 5):
             side = 1 if (step + round(x * 10)) % 2 else -1
             for spread in (0.1, 0.45, 0.8):

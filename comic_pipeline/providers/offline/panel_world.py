@@ -38,7 +38,10 @@ class Camera:
 
 @dataclass(frozen=True)
 class World:
-    """All that a setting draws with. `key` is the same for all shots in one setting of a project: they show one place."""
+    """All that a setting draws with. `key` is the same for all shots in one setting of a project: they show one place.
+
+    `cast` is a mask, at half the drawing's size, of the figures: lights behind them do not wash them out.
+    """
 
     image: "Image"
     pen: Pen
@@ -47,6 +50,7 @@ class World:
     key: str
     camera: Camera
     short: float
+    cast: "Image"
     glows: list[Glow] = field(default_factory=list)
 
     @property

@@ -73,15 +73,14 @@ def test_faults_of_the_connection_never_show_the_password() -> None:
     database.close()
 
 
-def test_what_was_committed_survives_a_killed_server() -> None:
+def test_what_was_committed_survives_a_killed_server(postgres: PostgresServer) -> None:
     """After SIGKILL of Postgres the same Database object goes on, with every committed row."""
-    with PostgresServer() as server:
-        url = server.create_database("kept")
-        migrate(url)
-        database = Database(url)
-        with database.write() as connection:
-            projects.insert(connection, a_project())
-        server.restart(kill=True)
-        with database.read() as connection:
-            assert projects.get(connection, "p1").id == "p1"
-        database.close()
+    url = postgres.create_database("kept")
+    migrate(url)
+    database = Database(url)
+    with database.write() as connection:
+        projects.insert(connection, a_project())
+    postgres.restart(kill=True)
+    with database.read() as connection:
+        assert projects.get(connection, "p1").id == "p1"
+    database.close()

@@ -45,7 +45,10 @@ def test_ark_routes_take_the_openai_sdk(sandbox: Sandbox) -> None:
 
 def test_image_models_of_openai_answer_base64(openai_client: OpenAI, sandbox: Sandbox) -> None:
     """gpt-image models always send base64 and refuse `response_format`; what has no known price is counted as unpriced."""
-    answer = openai_client.images.generate(model="gpt-image-1", prompt="猫", size="1536x1024", output_format="jpeg")
+    answer = openai_client.images.generate(
+        model="gpt-image-1", prompt="猫", size="1536x1024", output_format="jpeg", quality="medium"
+    )
+    assert (answer.usage.input_tokens, answer.usage.output_tokens) == (1, 1_568)
     assert measure_picture(base64.b64decode(answer.data[0].b64_json))[:3] == ("JPEG", 1536, 1024)
     with pytest.raises(openai.BadRequestError) as refused:
         openai_client.images.generate(model="gpt-image-1", prompt="猫", response_format="b64_json")

@@ -82,7 +82,7 @@ def test_other_addresses_are_never_asked(url: str, base: str, allowed: frozenset
 
 @pytest.mark.parametrize("status", [401, 403, 404, 410])
 def test_reference_url_expired_or_not_reachable_is_its_own_code(status: int) -> None:
-    """huobao #53, #70: an expired signed URL is REF_URL_UNREACHABLE and not retried; the vendor's XML is not quoted."""
+    """An expired signed URL is REF_URL_UNREACHABLE and not retried (huobao #53, #70); the vendor's XML is not quoted."""
     fault = refused(Vendor(httpx.Response(status, text="<Error>deadbeef</Error>")))
     assert fault.code is ErrorCode.REF_URL_UNREACHABLE
     assert not fault.retryable
@@ -157,7 +157,7 @@ def test_download_over_its_limit_is_stopped(*, announced: bool) -> None:
 
 
 def test_dripping_download_ends_at_its_time_limit() -> None:
-    """httpx starts its read time-out anew with every byte; the total limit must end it."""
+    """The client starts its read time-out anew with every byte; the total limit must end it."""
 
     async def drip() -> object:
         while True:
@@ -177,7 +177,9 @@ def test_redirect_within_the_host_is_followed() -> None:
     assert vendor.requests[1].url.path == "/final.mp4"
 
 
-@pytest.mark.parametrize("target", ["https://other.volces.com/a", "https://evil.example/a", "http://bucket.tos-cn-beijing.volces.com/a"])
+@pytest.mark.parametrize(
+    "target", ["https://other.volces.com/a", "https://evil.example/a", "http://bucket.tos-cn-beijing.volces.com/a"]
+)
 def test_redirect_to_another_host_or_to_plain_http_is_refused(target: str) -> None:
     """A redirect must not lead where the URL itself could not."""
     vendor = Vendor(httpx.Response(302, headers={"location": target}))

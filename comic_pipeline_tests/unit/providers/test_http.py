@@ -130,7 +130,7 @@ def test_key_goes_out_in_the_header_and_nowhere_else() -> None:
 
 
 def test_signed_urls_are_not_logged(caplog: pytest.LogCaptureFixture) -> None:
-    """httpx logs every URL at INFO; a signed one would lie in the run's logs for everybody to use."""
+    """The client logs every URL at INFO; a signed one would lie in the run's logs for everybody to use."""
     vendor = Vendor(httpx.Response(200, content=b"bytes"))
 
     async def fetch() -> bytes:
@@ -153,7 +153,9 @@ def test_key_that_no_header_can_carry_is_refused_by_name(key: str) -> None:
     assert key not in str(caught.value)
 
 
-@pytest.mark.parametrize("base_url", ["", "ark.example", "ftp://host/x", "https://user:pw@host/x", "https://host/x?y=1", "https://"])
+@pytest.mark.parametrize(
+    "base_url", ["", "ark.example", "ftp://host/x", "https://user:pw@host/x", "https://host/x?y=1", "https://"]
+)
 def test_base_url_that_cannot_be_used_is_refused(base_url: str) -> None:
     """A wrong address is found when providers are built, before any project starts."""
     with pytest.raises(Refused):

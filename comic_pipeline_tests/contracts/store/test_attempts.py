@@ -1,0 +1,209 @@
+"""Attempts: how one create moves from intent to its end, what it costs, and that nothing is sent twice."""
+
+import pytest
+from sqlalchemy.exc import IntegrityError
+
+from comic_pipeline.model.errors import ErrorCode, WorkStopped
+from comic_pipeline.model.ledger import Claimed
+from comic_pipeline.model.task import Attempt, AttemptKind, AttemptState, Task
+from comic_pipeline.store import attempts, ledger
+from comic_pipeline.store.database import Database
+from comic_pipeline.store.schema import attempts as attempt_rows
+from comic_pipeline_tests.builders import NOW, a_frame, a_project, a_worker, begin_project, later
+from comic_pipeline_tests.contracts.store.acts import begin, claimed
+
+ESTIMATE = a_frame().estimate
+
+
+@pytest.fixture
+def task(database: Database) -> Task:
+    """A task that worker w1 has claimed."""
+    with database.write() as connection:
+        worker = begin_project(connection, a_project())
+        return claimed(connection, a_frame(), worker)
+
+
+def test_an_intent_is_written_with_its_reservation(database: Database, task: Task) -> None:
+    """All that is needed to find a lost create again is there before the call: where, what, when, for how much."""
+    with database.write() as connection:
+        attempt = begin(connection, task)
+    with database.read() as connection:
+        assert attempts.last(connection, task.task_id) == attempt
+    assert attempt == Attempt(
+        task_id=task.task_id,
+        number=1,
+        kind=AttemptKind.CREATE,
+        provider_id="ark_image",
+        provider_base_url="https://ark.example/api/v3",
+        provider_request_id=None,
+        request_hash="0" * 64,
+        state=AttemptState.INTENT,
+        http_status=None,
+        provider_code=None,
+        estimate=ESTIMATE,
+        cost=None,
+        result=None,
+        started_at=NOW,
+        finished_at=None,
+    )
+
+
+def test_an_attempt_moves_from_intent_to_submitted_to_succeeded(database: Database, task: Task) -> None:
+    """The provider's id is on the attempt and on the task; the result's place and the real cost are written at the end."""
+    with database.write() as connection:
+        submitted = attempts.mark_submitted(connection, begin(connection, task), request_id="job-1")
+        assert (submitted.state, submitted.provider_request_id) == (AttemptState.SUBMITTED, "job-1")
+        assert ledger.get(connection, task.task_id).provider_request_id == "job-1"
+        done = attempts.mark_succeeded(connection, submitted, cost=ESTIMATE * 2, result='{"url":"u"}', now=later(9))
+    assert (done.state, done.cost, done.result, done.finished_at) == (
+        AttemptState.SUCCEEDED,
+        ESTIMATE * 2,
+        '{"url":"u"}',
+        later(9),
+    )
+    assert done.provider_request_id == "job-1"
+
+
+def test_a_request_id_of_any_length_is_kept(database: Database, task: Task) -> None:
+    """Gateways wrap ids into long tokens; an id that does not fit its column would be a paid job that nobody finds again."""
+    with database.write() as connection:
+        attempts.mark_submitted(connection, begin(connection, task), request_id="video_" + "x" * 500)
+    with database.read() as connection:
+        last = attempts.last(connection, task.task_id)
+    assert last is not None
+    assert len(last.provider_request_id or "") == 506
+
+
+def test_an_older_view_of_an_attempt_does_not_erase_its_id(database: Database, task: Task) -> None:
+    """The id that the row has wins over the None of a value that was read before the id was written."""
+    with database.write() as connection:
+        intent = begin(connection, task)
+        attempts.mark_submitted(connection, intent, request_id="job-1")
+        done = attempts.mark_succeeded(connection, intent, cost=ESTIMATE, result="{}", now=NOW)
+    assert done.provider_request_id == "job-1"
+
+
+def test_a_failed_attempt_costs_nothing_and_an_unusable_delivery_keeps_its_cost(database: Database, task: Task) -> None:
+    """No means no charge; what was delivered and paid stays in the books although it cannot be used."""
+    with database.write() as connection:
+        refused = attempts.mark_failed(
+            connection, begin(connection, task), http_status=429, provider_code="x" * 300, now=later(1)
+        )
+        paid = attempts.mark_succeeded(connection, begin(connection, task), cost=ESTIMATE, result="{}", now=later(2))
+        unusable = attempts.mark_failed(connection, paid, http_status=None, provider_code="EMPTY", now=later(3))
+        corrected = attempts.mark_succeeded(connection, begin(connection, task), cost=ESTIMATE, result="{}", now=later(4))
+        corrected = attempts.mark_failed(
+            connection, corrected, http_status=None, provider_code="E", now=later(5), cost=ESTIMATE * 3
+        )
+        assert (refused.state, refused.cost, refused.http_status, len(refused.provider_code or "")) == ("failed", 0, 429, 128)
+        assert (unusable.state, unusable.cost, unusable.result) == ("failed", ESTIMATE, None)
+        assert corrected.cost == ESTIMATE * 3
+        assert attempts.cost_of(connection, task.task_id) == ESTIMATE * 4
+        assert [one.number for one in attempts.of_task(connection, task.task_id)] == [1, 2, 3]
+
+
+def test_a_lost_attempt_is_booked_at_its_estimate_and_a_released_one_at_nothing(database: Database, task: Task) -> None:
+    """Unknown: assume that it was charged. Released: it surely never happened."""
+    with database.write() as connection:
+        unknown = attempts.mark_unknown(connection, begin(connection, task), now=later(1))
+        released = attempts.mark_released(connection, begin(connection, task), now=later(2))
+        assert (unknown.state, unknown.cost) == (AttemptState.UNKNOWN, ESTIMATE)
+        assert (released.state, released.cost) == (AttemptState.RELEASED, 0)
+        assert attempts.spent_by_project(connection, "p1") == ESTIMATE
+
+
+@pytest.mark.parametrize("ending", ["failed", "unknown", "released"])
+def test_an_ended_attempt_moves_no_more(database: Database, task: Task, ending: str) -> None:
+    """A late word about an attempt that was decided is refused by name, and nothing changes."""
+    with database.write() as connection:
+        attempt = begin(connection, task)
+        if ending == "failed":
+            attempts.mark_failed(connection, attempt, http_status=500, provider_code="x", now=NOW)
+        else:
+            {"unknown": attempts.mark_unknown, "released": attempts.mark_released}[ending](connection, attempt, now=NOW)
+        before = attempts.last(connection, task.task_id)
+    late = [
+        lambda c: attempts.mark_submitted(c, attempt, request_id="late"),
+        lambda c: attempts.mark_succeeded(c, attempt, cost=ESTIMATE, result="{}", now=NOW),
+        lambda c: attempts.mark_failed(c, attempt, http_status=None, provider_code="", now=NOW),
+        lambda c: attempts.mark_unknown(c, attempt, now=NOW),
+        lambda c: attempts.mark_released(c, attempt, now=NOW),
+    ]
+    for change in late:
+        with pytest.raises(WorkStopped) as stopped, database.write() as connection:
+            change(connection)
+        assert stopped.value.code is ErrorCode.CONFLICT
+    with database.read() as connection:
+        assert attempts.last(connection, task.task_id) == before
+        assert ledger.get(connection, task.task_id).provider_request_id is None
+
+
+def test_a_second_create_is_refused_while_one_is_open(database: Database, task: Task) -> None:
+    """Never a blind second create: as long as an attempt may still turn out to be paid, the gate is closed."""
+    with database.write() as connection:
+        first = begin(connection, task)
+    for step in (lambda _: first, lambda c: attempts.mark_submitted(c, first, request_id="job-1")):
+        with database.write() as connection:
+            step(connection)
+        with pytest.raises(WorkStopped, match="attempt 1 of task .* is still open"), database.write() as connection:
+            begin(connection, task)
+    with database.write() as connection:
+        attempts.mark_released(connection, first, now=NOW)
+        assert begin(connection, task).number == 2
+
+
+def test_the_database_itself_refuses_a_second_open_attempt(database: Database, task: Task) -> None:
+    """The index holds the rule, whatever code writes."""
+    with database.write() as connection:
+        first = begin(connection, task)
+    with pytest.raises(IntegrityError), database.write() as connection:
+        connection.execute(attempt_rows.insert().values(**first.model_dump() | {"number": 2}))
+
+
+def test_states_carry_what_they_promise(database: Database, task: Task) -> None:
+    """No `submitted` without an id, no paid state without a cost, no state that is not in the table."""
+    with database.write() as connection:
+        first = begin(connection, task).model_dump()
+    for wrong in ({"state": "submitted"}, {"state": "succeeded"}, {"state": "unknown"}, {"state": "happy"}, {"kind": "guess"}):
+        with pytest.raises(IntegrityError), database.write() as connection:
+            connection.execute(attempt_rows.update().values(**first | wrong))
+
+
+def test_a_repair_is_an_attempt_of_its_own(database: Database, task: Task) -> None:
+    """After a paid answer of the wrong shape: a second create of kind repair, counted and paid for itself."""
+    with database.write() as connection:
+        attempts.mark_succeeded(connection, begin(connection, task), cost=ESTIMATE, result="{}", now=NOW)
+        repair = begin(connection, task, kind=AttemptKind.REPAIR)
+    assert (repair.kind, repair.number) == (AttemptKind.REPAIR, 2)
+
+
+def test_known_ids_are_those_of_one_provider_since_a_time(database: Database, task: Task) -> None:
+    """A job in the provider's list that another attempt owns is not a lost one."""
+    with database.write() as connection:
+        old = attempts.mark_submitted(connection, begin(connection, task, at=later(-100)), request_id="old")
+        attempts.mark_failed(connection, old, http_status=None, provider_code="", now=NOW)
+        attempts.mark_submitted(connection, begin(connection, task), request_id="job-1")
+        assert attempts.known_request_ids(connection, "ark_image", since=NOW) == {"job-1"}
+        assert attempts.known_request_ids(connection, "ark_image", since=later(-100)) == {"old", "job-1"}
+        assert attempts.known_request_ids(connection, "ark_video", since=later(-100)) == set()
+
+
+def test_an_attempt_of_no_task_is_refused(database: Database, task: Task) -> None:
+    """Every cost belongs to a task."""
+    with database.write() as connection:
+        first = begin(connection, task)
+    with pytest.raises(IntegrityError), database.write() as connection:
+        connection.execute(attempt_rows.insert().values(**first.model_dump() | {"task_id": "nobody"}))
+
+
+def test_the_next_worker_finds_the_last_attempt_only(database: Database, task: Task) -> None:
+    """Ids belong to one attempt: a claim after a failure gives the newest attempt, not an older one's id."""
+    with database.write() as connection:
+        first = attempts.mark_submitted(connection, begin(connection, task), request_id="job-1")
+        attempts.mark_failed(connection, first, http_status=None, provider_code="expired", now=NOW)
+        second = begin(connection, task)
+    with database.write() as connection:
+        claim = ledger.claim(connection, a_frame(), a_worker("w2"), now=later(60))
+    assert isinstance(claim, Claimed)
+    assert claim.last == second
+    assert claim.last.provider_request_id is None

@@ -1,0 +1,139 @@
+"""Limits over all processes: jobs under way, creates a second, one holder of a lease."""
+
+import threading
+from datetime import datetime, timedelta
+
+from comic_pipeline.store import limits
+from comic_pipeline.store.database import Database
+from comic_pipeline_tests.builders import NOW, later
+from comic_pipeline_tests.contracts.store.racing import race
+
+
+def _take(database: Database, holder: str, *, jobs: int = 2, at: datetime = NOW, provider: str = "ark") -> bool:
+    with database.write() as connection:
+        return limits.take_slot(connection, provider, jobs=jobs, holder=holder, now=at, seconds=60)
+
+
+def test_there_are_as_many_slots_as_jobs(database: Database) -> None:
+    """Two of two; the third waits until one is given back. Providers do not share."""
+    assert [_take(database, holder) for holder in "abc"] == [True, True, False]
+    assert _take(database, "c", provider="other")
+    with database.write() as connection:
+        limits.free_slot(connection, "ark", holder="a")
+        limits.free_slot(connection, "ark", holder="nobody")
+    assert [_take(database, holder) for holder in "cd"] == [True, False]
+
+
+def test_taking_again_keeps_the_same_slot(database: Database) -> None:
+    """A holder that asks twice has one slot, with its lease renewed."""
+    assert _take(database, "a")
+    assert _take(database, "a", at=later(50))
+    assert _take(database, "b", at=later(50))
+    assert not _take(database, "c", at=later(100))
+
+
+def test_a_holder_that_asks_twice_at_once_has_one_slot(database: Database) -> None:
+    """Otherwise its second slot would be renewed by nobody and given back by chance."""
+    race([lambda: _take(database, "a")] * 4)
+    assert _take(database, "b")
+    assert not _take(database, "c")
+
+
+def test_an_expired_slot_is_free_again(database: Database) -> None:
+    """A killed process gives nothing back: its slot opens at the end of its lease, not before."""
+    assert _take(database, "dead", jobs=1)
+    assert not _take(database, "a", jobs=1, at=later(59.9))
+    assert _take(database, "a", jobs=1, at=later(60))
+    with database.write() as connection:
+        assert not limits.renew_slot(connection, "ark", holder="dead", now=later(61), seconds=60)
+        assert limits.renew_slot(connection, "ark", holder="a", now=later(61), seconds=60)
+
+
+def test_a_lowered_limit_counts_what_is_still_running(database: Database) -> None:
+    """From five jobs down to two while four run: nobody starts until fewer than two are left."""
+    assert all(_take(database, holder, jobs=5) for holder in "abcd")
+    for gone, may_start in (("a", False), ("b", False), ("c", True)):
+        with database.write() as connection:
+            limits.free_slot(connection, "ark", holder=gone)
+        assert _take(database, "new", jobs=2) is may_start
+
+
+def test_many_threads_never_hold_more_than_the_limit(database: Database) -> None:
+    """Eight threads take and give back three slots as fast as they can: never four at once, and all get their share."""
+    lock, held, peak = threading.Lock(), set[str](), 0
+
+    def work(name: str) -> int:
+        nonlocal peak
+        done = 0
+        while done < 4:
+            if not _take(database, name, jobs=3):
+                continue
+            with lock:
+                held.add(name)
+                peak = max(peak, len(held))
+            with lock:
+                held.remove(name)
+            with database.write() as connection:
+                limits.free_slot(connection, "ark", holder=name)
+            done += 1
+        return done
+
+    outcomes = race([lambda name=str(number): work(name) for number in range(8)])  # type: ignore[misc]
+    assert outcomes == [4] * 8
+    assert peak <= 3
+
+
+def test_free_slots_are_found_although_others_take_theirs_meanwhile(database: Database) -> None:
+    """Eight processes at once, eight slots: nobody is sent away only because a neighbour took the slot that it had seen free."""
+    outcomes = race([lambda name=str(number): _take(database, name, jobs=8) for number in range(8)])  # type: ignore[misc]
+    assert outcomes == [True] * 8
+
+
+def _turn(database: Database, *, qps: float = 5, at: datetime = NOW) -> datetime:
+    with database.write() as connection:
+        return limits.take_turn(connection, "ark", qps=qps, now=at)
+
+
+def test_turns_lie_apart_by_the_rate(database: Database) -> None:
+    """Five a second: a turn every 200 ms however fast they are asked for; after a pause the next is at once, without a burst."""
+    assert [_turn(database) for _ in range(3)] == [NOW, later(0.2), later(0.4)]
+    assert [_turn(database, at=later(100)) for _ in range(2)] == [later(100), later(100.2)]
+
+
+def test_contending_threads_get_turns_exactly_apart(database: Database) -> None:
+    """Eight threads, 32 turns, one moment: all different, exactly 1/qps apart, none lost."""
+    turns = race([lambda: [_turn(database) for _ in range(4)]] * 8)
+    moments = sorted(turn for some in turns if isinstance(some, list) for turn in some)
+    assert moments == [NOW + number * timedelta(milliseconds=200) for number in range(32)]
+
+
+def _lease(database: Database, holder: str, at: datetime = NOW) -> bool:
+    with database.write() as connection:
+        return limits.take_lease(connection, "pass", holder=holder, now=at, seconds=10)
+
+
+def test_a_lease_has_one_holder_until_it_expires(database: Database) -> None:
+    """The holder may renew, others wait; from expiry on another may take it, and the old holder has lost it."""
+    assert _lease(database, "a")
+    assert not _lease(database, "b", later(9.9))
+    assert _lease(database, "a", later(5))
+    assert not _lease(database, "b", later(14.9))
+    assert _lease(database, "b", later(15))
+    assert not _lease(database, "a", later(16))
+
+
+def test_a_lease_given_back_is_free_at_once(database: Database) -> None:
+    """Only its holder can give it back."""
+    assert _lease(database, "a")
+    for holder, free in (("b", False), ("a", True)):
+        with database.write() as connection:
+            limits.drop_lease(connection, "pass", holder=holder)
+        assert _lease(database, "c", later(1)) is free
+
+
+def test_of_many_takers_one_gets_the_lease(database: Database) -> None:
+    """Free or expired: exactly one of those who ask at the same moment."""
+    for at in (NOW, later(100)):
+        names = [f"{at.second}-{number}" for number in range(4)]
+        outcomes = race([lambda name=name, at=at: _lease(database, name, at) for name in names])  # type: ignore[misc]
+        assert sorted(outcomes) == [False, False, False, True]

@@ -1,0 +1,173 @@
+"""The real deployment as processes: code server, daemon, webserver over one COMIC_HOME, each of which a test may kill and start again."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+import psutil
+
+from comic_pipeline.home import prepare_home
+from comic_pipeline.settings import Settings, load_settings
+from comic_pipeline.stages.workshop import Workshop, open_workshop
+from comic_pipeline.status import ProjectStatus, status_of
+
+_BIN = Path(sys.executable).parent
+_LOOK = 0.25
+
+
+def free_port() -> int:
+    """A port of this machine that nobody uses now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def wait_for(what: str, seen: Callable[[], Any], *, seconds: float) -> Any:
+    """The first true answer of `seen`. Fails the test by name after `seconds`."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        answer = seen()
+        if answer:
+            return answer
+        time.sleep(_LOOK)
+    raise AssertionError(f"{what} did not happen within {seconds:.0f} s")
+
+
+@dataclass
+class Deployment:
+    """One running deployment. `environment` holds COMIC_* and provider settings; keys in it are test keys."""
+
+    home: Path
+    environment: Mapping[str, str]
+    code_port: int = field(default_factory=free_port)
+    web_port: int = field(default_factory=free_port)
+    processes: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.settings: Settings = load_settings(COMIC_HOME=str(self.home), **self.environment)
+        prepare_home(self.settings)
+        self.workshop: Workshop = open_workshop(self.settings)
+        (self.home / "workspace.yaml").write_text(
+            f"load_from:\n  - grpc_server: {{host: 127.0.0.1, port: {self.code_port}, location_name: comic}}\n"
+        )
+
+    def start(self, *names: str) -> None:
+        """Start the named processes (all when none is named) and wait until they answer."""
+        for name in names or ("code", "daemon", "web"):
+            log = (self.home / f"{name}.log").open("ab")
+            # Own session: a test can kill one process without reaching the others. Started directly, so that SIGTERM works.
+            self.processes[name] = subprocess.Popen(  # noqa: S603
+                self._command(name), env=self._env(), stdout=log, stderr=log, cwd=self.home, start_new_session=True
+            )
+            if name == "code":
+                wait_for("the code server's port", self._code_answers, seconds=60)
+            if name == "web":
+                wait_for("the webserver's answer", self._web_answers, seconds=60)
+
+    def kill(self, name: str, *, number: int = signal.SIGKILL) -> None:
+        """Signal one process and wait for its end; its children live on, as they would after a crash."""
+        process = self.processes.pop(name)
+        process.send_signal(number)
+        process.wait(timeout=60)
+
+    def stop(self) -> None:
+        """End everything that this deployment started, runs included."""
+        leaders = list(self.processes.values())
+        children = [child for leader in leaders for child in _children(leader.pid)]
+        for process in leaders:
+            process.kill()
+            process.wait()
+        for child in children:
+            if child.is_running():
+                child.kill()
+        self.processes.clear()
+        self.workshop.database.close()
+
+    def run_processes(self) -> list[psutil.Process]:
+        """Run workers: children of the code server that execute a run."""
+        server = self.processes.get("code")
+        return [] if server is None else [child for child in _children(server.pid) if _is_run(child)]
+
+    @contextmanager
+    def instance(self) -> Iterator[dg.DagsterInstance]:
+        """Dagster's own view."""
+        with dg.DagsterInstance.from_config(str(self.settings.dagster_home)) as instance:
+            yield instance
+
+    def status(self, project_id: str) -> ProjectStatus:
+        """Where a project stands."""
+        with self.workshop.database.read() as connection:
+            return status_of(connection, project_id, self.settings)
+
+    def comic(self, *arguments: str, check: bool = True) -> Any:
+        """Run the command line with `--json` and parse what it prints."""
+        done = subprocess.run(  # noqa: S603
+            [str(_BIN / "comic"), *arguments, "--json"], env=self._env(), capture_output=True, text=True, check=False, timeout=60
+        )
+        assert not check or done.returncode == 0, done.stderr
+        return json.loads(done.stdout) if done.stdout.strip() else done
+
+    def graphql(self, query: str, **variables: Any) -> Any:
+        """Ask the webserver."""
+        body = json.dumps({"query": query, "variables": variables}).encode()
+        request = urllib.request.Request(  # noqa: S310  # our own server on loopback
+            f"http://127.0.0.1:{self.web_port}/graphql", data=body, headers={"Content-Type": "application/json"}
+        )
+        with urllib.request.urlopen(request, timeout=60) as answer:  # noqa: S310
+            return json.loads(answer.read())["data"]
+
+    def logs(self) -> str:
+        """What the processes said, for failing tests."""
+        return "\n".join(f"--- {path.name}\n{path.read_text(errors='replace')[-4000:]}" for path in sorted(self.home.glob("*.log")))
+
+    def _command(self, name: str) -> list[str]:
+        workspace = str(self.home / "workspace.yaml")
+        port = str(self.code_port)
+        code = [str(_BIN / "dagster"), "api", "grpc", "-h", "127.0.0.1", "-p", port, "-m", "comic_pipeline.definitions"]
+        return {
+            "code": [*code, "--location-name", "comic"],
+            "daemon": [str(_BIN / "dagster-daemon"), "run", "-w", workspace],
+            "web": [str(_BIN / "dagster-webserver"), "-h", "127.0.0.1", "-p", str(self.web_port), "-w", workspace],
+        }[name]
+
+    def _env(self) -> dict[str, str]:
+        kept = {key: value for key, value in os.environ.items() if key in ("PATH", "HOME", "LANG", "TMPDIR", "SSL_CERT_FILE")}
+        return {
+            **kept, "COMIC_HOME": str(self.home), "DAGSTER_HOME": str(self.settings.dagster_home), **self.environment,
+        }
+
+    def _code_answers(self) -> bool:
+        with socket.socket() as probe:
+            return probe.connect_ex(("127.0.0.1", self.code_port)) == 0
+
+    def _web_answers(self) -> bool:
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{self.web_port}/server_info", timeout=5) as answer:  # noqa: S310
+                return bool(answer.status == 200)
+        except OSError:
+            return False
+
+
+def _children(pid: int) -> list[psutil.Process]:
+    try:
+        return psutil.Process(pid).children(recursive=True)
+    except psutil.NoSuchProcess:
+        return []
+
+
+def _is_run(process: psutil.Process) -> bool:
+    try:
+        return "spawn_main" in " ".join(process.cmdline())
+    except (psutil.NoSuchProcess, psutil.ZombieProcess):
+        return False
