@@ -65,11 +65,11 @@ class Deployment:
     def start(self, *names: str) -> None:
         """Start the named processes (all when none is named) and wait until they answer."""
         for name in names or ("code", "daemon", "web"):
-            log = (self.home / f"{name}.log").open("ab")
             # Own session: a test can kill one process without reaching the others. Started directly, so that SIGTERM works.
-            self.processes[name] = subprocess.Popen(  # noqa: S603
-                self._command(name), env=self._env(), stdout=log, stderr=log, cwd=self.home, start_new_session=True
-            )
+            with (self.home / f"{name}.log").open("ab") as log:
+                self.processes[name] = subprocess.Popen(  # noqa: S603
+                    self._command(name), env=self._env(), stdout=log, stderr=log, cwd=self.home, start_new_session=True
+                )
             if name == "code":
                 wait_for("the code server's port", self._code_answers, seconds=60)
             if name == "web":

@@ -16,6 +16,7 @@ import time
 from importlib.util import find_spec
 from pathlib import Path
 from types import TracebackType
+from typing import Self
 
 import psutil
 import psycopg2
@@ -51,7 +52,7 @@ class PostgresServer:
             os.chown(self._folder, self._uid, -1)
         self._bin = self._find_binaries()
 
-    def __enter__(self) -> "PostgresServer":
+    def __enter__(self) -> Self:
         self.start()
         return self
 

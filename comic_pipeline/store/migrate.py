@@ -51,9 +51,9 @@ def _versions(connection: Connection) -> list[str]:
 
 
 def _upgrade(connection: Connection, found: list[str]) -> None:
-    from alembic import command  # noqa: PLC0415  # 0.2 s that only `comic init` needs to spend
-    from alembic.config import Config  # noqa: PLC0415
-    from alembic.util import CommandError  # noqa: PLC0415
+    from alembic import command  # 0.2 s that only `comic init` needs to spend
+    from alembic.config import Config
+    from alembic.util import CommandError
 
     config = Config()
     config.set_main_option("script_location", "comic_pipeline.store:migrations")

@@ -1,7 +1,7 @@
-"""The built-in studio: it writes, draws, speaks and moves without a network, at no cost, and always the same for the same request.
+"""The built-in studio: it writes, draws, speaks and moves without a network, at no cost, the same for the same request.
 
-Belongs here: one provider a craft (`story`, `panels`, …) behind the same five verbs as every vendor, and what those of them that
-answer at once share. Does not: being a fallback. An offline provider works only where it was chosen by name.
+Belongs here: one provider a craft (`story`, `panels`, …) behind the same five verbs as every vendor, and what those of them
+that answer at once share. Does not: being a fallback. An offline provider works only where it was chosen by name.
 """
 
 from datetime import datetime

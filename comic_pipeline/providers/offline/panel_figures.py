@@ -31,11 +31,15 @@ POSES = {
     "wave": Pose(left_hand=(-0.25, -0.2), right_hand=(0.36, -0.6), left_foot=(-0.09, 0.0), right_foot=(0.1, 0.0), lean=0.03),
     "reach": Pose(left_hand=(-0.2, -0.19), right_hand=(0.38, -0.3), left_foot=(-0.12, 0.0), right_foot=(0.12, 0.0), lean=0.1),
     "cheer": Pose(left_hand=(-0.35, -0.62), right_hand=(0.36, -0.64), left_foot=(-0.14, -0.05), right_foot=(0.13, 0.0), lift=0.1),
-    "run": Pose(left_hand=(-0.28, -0.36), right_hand=(0.31, -0.32), left_foot=(-0.23, -0.1), right_foot=(0.19, 0.0), lean=0.14, lift=0.03),
+    "run": Pose(
+        left_hand=(-0.28, -0.36), right_hand=(0.31, -0.32), left_foot=(-0.23, -0.1), right_foot=(0.19, 0.0), lean=0.14, lift=0.03
+    ),
     "walk": Pose(left_hand=(-0.2, -0.22), right_hand=(0.24, -0.24), left_foot=(-0.15, -0.02), right_foot=(0.14, 0.0), lean=0.05),
     "sit": Pose(left_hand=(-0.21, -0.14), right_hand=(0.2, -0.15), left_foot=(-0.19, 0.02), right_foot=(0.21, 0.02), lift=-0.07),
     "shield": Pose(left_hand=(-0.4, -0.42), right_hand=(0.4, -0.42), left_foot=(-0.16, 0.0), right_foot=(0.16, 0.0)),
-    "fly": Pose(left_hand=(-0.4, -0.5), right_hand=(0.4, -0.5), left_foot=(-0.17, -0.05), right_foot=(-0.03, -0.02), lean=0.2, lift=0.24),
+    "fly": Pose(
+        left_hand=(-0.4, -0.5), right_hand=(0.4, -0.5), left_foot=(-0.17, -0.05), right_foot=(-0.03, -0.02), lean=0.2, lift=0.24
+    ),
     "think": Pose(left_hand=(-0.16, -0.24), right_hand=(0.15, -0.47), left_foot=(-0.09, 0.0), right_foot=(0.1, 0.0)),
     "look": Pose(left_hand=(-0.25, -0.22), right_hand=(0.26, -0.42), left_foot=(-0.1, 0.0), right_foot=(0.1, 0.0), lean=-0.05),
 }
@@ -56,7 +60,8 @@ class Coat:
 
 
 _FURS = {
-    "cat": "#f2a154 #8fa3b8 #e98f5a #5a5668 #f0b45f", "dog": "#d9a066 #f3e3cf #8d6748 #c68642", "rabbit": "#f7f1ea #d8c3b0 #f3d2d6",
+    "cat": "#f2a154 #8fa3b8 #e98f5a #5a5668 #f0b45f", "dog": "#d9a066 #f3e3cf #8d6748 #c68642",
+    "rabbit": "#f7f1ea #d8c3b0 #f3d2d6",
     "fox": "#e8793a #f0efe9 #b9602c", "bear": "#9c6b45 #7b5236 #c89b6d", "panda": "#fbfaf6", "mouse": "#b8b3ae #c99a6b #e5dccf",
     "pig": "#f7b2b7", "tiger": "#f0a03c", "deer": "#d3a06d #f3eee4", "monkey": "#a9744f", "frog": "#7cbf5a #5fae7f",
     "dragon": "#5fb58a #6aa6d8 #d0605e #8e6bbf", "bird": "#5aa9e6 #f4a259 #e85d75 #8ac926", "duck": "#ffd65c #fbfaf4 #3d4a66",
@@ -123,7 +128,12 @@ def _eye(pen: Pen, look: Look, at: Point, s: float, coat: Coat, face: Face) -> N
         pen.oval((x + 0.08 * s, y - 0.03 * s), 0.03 * s, 0.03 * s, WHITE, line=0)
     elif look.eyes is Eyes.SLIT:
         white = (250, 246, 232) if light_of(face.skin) < 200 else WHITE
-        almond = [(x - 0.2 * s, y + 0.03 * s), (x - 0.02 * s, y - 0.14 * s * wide), (x + 0.2 * s, y - 0.04 * s), (x, y + 0.12 * s * wide)]
+        almond = [
+            (x - 0.2 * s, y + 0.03 * s),
+            (x - 0.02 * s, y - 0.14 * s * wide),
+            (x + 0.2 * s, y - 0.04 * s),
+            (x, y + 0.12 * s * wide),
+        ]
         pen.blob(almond, white, line=0.7)
         pen.oval((x + 0.03 * s, y - 0.01 * s), 0.07 * s, 0.11 * s, dark, line=0)
         pen.oval((x + 0.05 * s, y - 0.05 * s), 0.025 * s, 0.03 * s, WHITE, line=0)
@@ -140,7 +150,11 @@ def _brow(pen: Pen, look: Look, at: Point, s: float, *, side: int, mood: str) ->
         return
     x, y = at
     inner, outer = {"sad": (-0.09, 0.04), "shock": (-0.04, -0.04), "brave": (0.1, -0.04)}[mood]
-    points = [(x - side * 0.15 * s, y + inner * s), (x, y + (inner + outer) / 2 * s - 0.02 * s), (x + side * 0.15 * s, y + outer * s)]
+    points = [
+        (x - side * 0.15 * s, y + inner * s),
+        (x, y + (inner + outer) / 2 * s - 0.02 * s),
+        (x + side * 0.15 * s, y + outer * s),
+    ]
     pen.curve(points, mix(look.ink, (90, 60, 60), 0.2), width=0.06 * s)
 
 
@@ -149,7 +163,17 @@ def draw_mouth(pen: Pen, look: Look, at: Point, s: float, *, mood: str) -> None:
     x, y = at
     red = mix(look.tone((200, 70, 80)), look.ink, 0.1)
     if mood == "happy":
-        pen.blob([(x - 0.17 * s, y - 0.04 * s), (x, y - 0.01 * s), (x + 0.17 * s, y - 0.04 * s), (x + 0.1 * s, y + 0.14 * s), (x - 0.1 * s, y + 0.14 * s)], red, line=0.7)
+        pen.blob(
+            [
+                (x - 0.17 * s, y - 0.04 * s),
+                (x, y - 0.01 * s),
+                (x + 0.17 * s, y - 0.04 * s),
+                (x + 0.1 * s, y + 0.14 * s),
+                (x - 0.1 * s, y + 0.14 * s),
+            ],
+            red,
+            line=0.7,
+        )
     elif mood == "shock":
         pen.oval((x, y + 0.06 * s), 0.09 * s, 0.12 * s, red, line=0.7)
     elif mood == "sad":
@@ -171,11 +195,16 @@ def draw_emotion(pen: Pen, look: Look, *, mood: str) -> None:
     """The small signs beside a head that comics use: rays for a start, a drop for sorrow, sparks for joy."""
     bold = look.figure if look.key in ("cyber", "suspense") else look.ink
     if mood == "shock":
-        for turn in (-0.35, 0.0, 0.35):
-            x, y = 0.36 + 0.05 * (1 - abs(turn)), -0.94 + 0.16 * turn
-            pen.shape([(x, y), (x + 0.12, y - 0.1 + 0.3 * turn), (x + 0.1, y - 0.05 + 0.3 * turn)], mix(bold, look.accent, 0.3), line=0.4)
+        for angle in (-1.0, -0.68, -0.36):
+            out = (math.cos(angle), math.sin(angle))
+            tip, base = (0.34 * out[0], -0.72 + 0.34 * out[1]), (0.48 * out[0], -0.72 + 0.48 * out[1])
+            across = (-0.018 * out[1], 0.018 * out[0])
+            wedge = [tip, (base[0] + across[0], base[1] + across[1]), (base[0] - across[0], base[1] - across[1])]
+            pen.shape(wedge, mix(bold, look.accent, 0.3), line=0.3)
     elif mood == "sad":
-        pen.blob([(0.3, -0.98), (0.345, -0.87), (0.3, -0.84), (0.255, -0.87)], mix(look.tone((120, 190, 240)), WHITE, 0.2), line=0.7)
+        pen.blob(
+            [(0.3, -0.98), (0.345, -0.87), (0.3, -0.84), (0.255, -0.87)], mix(look.tone((120, 190, 240)), WHITE, 0.2), line=0.7
+        )
     elif mood == "happy":
         for x, y, size in ((0.4, -0.96, 0.06), (0.47, -0.83, 0.035)):
             pen.star((x, y), size, mix(look.light, (255, 220, 110), 0.5), inner=0.3, tips=4, line=0.5)

@@ -1,7 +1,7 @@
 """What lies over a finished drawing: glow, weather, and each style's printing: grain, dots, hatching, rice paper, scan lines.
 
-Belongs here: whole-picture effects at final size. Does not: letters and frame (`panel_lettering.py`), anything that depends on the
-scene's objects.
+Belongs here: whole-picture effects at final size. Does not: letters and frame (`panel_lettering.py`), anything that depends
+on the scene's objects.
 """
 
 import math
@@ -21,7 +21,7 @@ _GLOW_STEP = 8
 
 def add_glow(picture: "Image", glows: Sequence[Glow], *, cast: "Image", scale: float) -> "Image":
     """The picture with its lights shining, less on the `cast`. `scale` turns the drawing's pixels into the picture's."""
-    from PIL import Image, ImageChops, ImageOps  # noqa: PLC0415 - Pillow is loaded only when something is drawn
+    from PIL import Image, ImageChops, ImageOps
 
     small = (picture.width // _GLOW_STEP, picture.height // _GLOW_STEP)
     sheet = Image.new("RGB", small)
@@ -43,7 +43,7 @@ def add_glow(picture: "Image", glows: Sequence[Glow], *, cast: "Image", scale: f
 
 def add_weather(picture: "Image", look: Look, *, weather: str, chance: Chance) -> None:
     """Rain or snow, in place."""
-    from PIL import ImageDraw  # noqa: PLC0415 - Pillow is loaded only when something is drawn
+    from PIL import ImageDraw
 
     if weather not in ("rain", "snow"):
         return
@@ -53,7 +53,9 @@ def add_weather(picture: "Image", look: Look, *, weather: str, chance: Chance) -
         x, y, near = chance.between(-0.1, 1.1) * picture.width, chance.between(-0.1, 1) * picture.height, chance.between(0.4, 1)
         if weather == "rain":
             length = 0.075 * short * near
-            draw.line((x, y, x - length * 0.28, y + length), fill=(*pale, round(130 * near)), width=max(1, round(0.0022 * short * near)))
+            draw.line(
+                (x, y, x - length * 0.28, y + length), fill=(*pale, round(130 * near)), width=max(1, round(0.0022 * short * near))
+            )
         else:
             r = 0.0065 * short * near
             draw.ellipse((x - r, y - r, x + r, y + r), fill=(255, 255, 255, round(225 * near)))
@@ -67,7 +69,7 @@ def print_style(picture: "Image", look: Look, *, cast: "Image", chance: Chance) 
 
 
 def _grain(picture: "Image", chance: Chance, *, strength: float) -> "Image":
-    from PIL import Image, ImageChops  # noqa: PLC0415 - Pillow is loaded only when something is drawn
+    from PIL import Image, ImageChops
 
     side = 256
     tile = Image.frombytes("L", (side, side), chance.grains(side * side)).point(lambda value: round(255 - strength * value))
@@ -79,7 +81,7 @@ def _grain(picture: "Image", chance: Chance, *, strength: float) -> "Image":
 
 
 def _bloom(picture: "Image", *, strength: float) -> "Image":
-    from PIL import Image, ImageChops, ImageFilter  # noqa: PLC0415 - Pillow is loaded only when something is drawn
+    from PIL import Image, ImageChops, ImageFilter
 
     small = picture.resize((picture.width // 6, picture.height // 6), Image.Resampling.BOX).filter(ImageFilter.GaussianBlur(7))
     small = small.point(lambda value: round(strength * max(0, value - 110)))
@@ -88,7 +90,7 @@ def _bloom(picture: "Image", *, strength: float) -> "Image":
 
 def _vignette(picture: "Image", colour: Rgb, *, start: float, strength: float) -> "Image":
     """Towards the corners the picture turns into `colour`; `start` (0 to 1) is where that begins."""
-    from PIL import Image  # noqa: PLC0415 - Pillow is loaded only when something is drawn
+    from PIL import Image
 
     curve = [round(255 * strength * min(1.0, max(0.0, (value / 255 - start) / (1 - start))) ** 1.4) for value in range(256)]
     mask = Image.radial_gradient("L").point(curve).resize(picture.size, Image.Resampling.BICUBIC)
@@ -97,7 +99,7 @@ def _vignette(picture: "Image", colour: Rgb, *, start: float, strength: float) -
 
 def _dots(picture: "Image", colour: Rgb, *, spared: "Image", pitch: int, top: float, strength: float) -> None:
     """Printed dots in place, denser downwards from `top` (0 to 1 of the height), not on what is `spared`."""
-    from PIL import Image, ImageChops, ImageDraw  # noqa: PLC0415 - Pillow is loaded only when something is drawn
+    from PIL import Image, ImageChops, ImageDraw
 
     start = round(top * picture.height)
     height = picture.height - start
@@ -116,12 +118,14 @@ def _dots(picture: "Image", colour: Rgb, *, spared: "Image", pitch: int, top: fl
         for x in range(0, picture.width, 2 * pitch):
             band.paste(small, (x, 0))
         sheet.paste(band, (0, row))
-    sheet = ImageChops.subtract(sheet, spared.crop((0, start, picture.width, picture.height))).point(lambda value: round(value * strength))
+    sheet = ImageChops.subtract(sheet, spared.crop((0, start, picture.width, picture.height))).point(
+        lambda value: round(value * strength)
+    )
     picture.paste(Image.new("RGB", sheet.size, colour), (0, start), sheet)
 
 
 def _healing(picture: "Image", look: Look, chance: Chance) -> "Image":
-    from PIL import ImageDraw  # noqa: PLC0415 - Pillow is loaded only when something is drawn
+    from PIL import ImageDraw
 
     picture = _bloom(picture, strength=0.34)
     draw, short = ImageDraw.Draw(picture, "RGBA"), min(picture.size)
@@ -132,7 +136,7 @@ def _healing(picture: "Image", look: Look, chance: Chance) -> "Image":
 
 
 def _ink(picture: "Image", look: Look, chance: Chance) -> "Image":
-    from PIL import Image, ImageChops, ImageFilter  # noqa: PLC0415 - Pillow is loaded only when something is drawn
+    from PIL import Image, ImageChops, ImageFilter
 
     side = 96
     stains = Image.frombytes("L", (side, side), chance.grains(side * side)).filter(ImageFilter.GaussianBlur(5))
@@ -143,7 +147,7 @@ def _ink(picture: "Image", look: Look, chance: Chance) -> "Image":
 
 
 def _cyber(picture: "Image", look: Look, chance: Chance) -> "Image":
-    from PIL import Image, ImageChops, ImageDraw  # noqa: PLC0415 - Pillow is loaded only when something is drawn
+    from PIL import Image, ImageChops, ImageDraw
 
     picture = _bloom(picture, strength=0.85)
     red, green, blue = picture.split()
@@ -157,7 +161,7 @@ def _cyber(picture: "Image", look: Look, chance: Chance) -> "Image":
 
 
 def _comedy(picture: "Image", look: Look, chance: Chance) -> "Image":
-    from PIL import ImageDraw  # noqa: PLC0415 - Pillow is loaded only when something is drawn
+    from PIL import ImageDraw
 
     draw = ImageDraw.Draw(picture, "RGBA")
     x0, y0 = picture.width / 2, picture.height * 0.52
@@ -172,7 +176,7 @@ def _comedy(picture: "Image", look: Look, chance: Chance) -> "Image":
 
 
 def _suspense(picture: "Image", look: Look, chance: Chance) -> "Image":
-    from PIL import Image, ImageDraw, ImageOps  # noqa: PLC0415 - Pillow is loaded only when something is drawn
+    from PIL import Image, ImageDraw, ImageOps
 
     picture = ImageOps.autocontrast(picture, cutoff=(1.0, 0.4))
     short, (width, height) = min(picture.size), picture.size
@@ -188,12 +192,14 @@ def _suspense(picture: "Image", look: Look, chance: Chance) -> "Image":
     lean = chance.pick((-0.35, 0.35)) * height
     for number in range(3):
         x = width * (0.14 + 0.3 * number) + chance.between(-0.05, 0.05) * width
-        beams.polygon([(x, 0), (x + 0.05 * width, 0), (x + 0.12 * width + lean, height), (x + lean, height)], fill=(*look.light, 20))
+        beams.polygon(
+            [(x, 0), (x + 0.05 * width, 0), (x + 0.12 * width + lean, height), (x + lean, height)], fill=(*look.light, 20)
+        )
     return _grain(_vignette(picture, (0, 0, 3), start=0.42, strength=0.92), chance, strength=0.16)
 
 
 def _fantasy(picture: "Image", look: Look, chance: Chance) -> "Image":
-    from PIL import Image, ImageChops, ImageDraw, ImageFilter  # noqa: PLC0415 - Pillow is loaded only when something is drawn
+    from PIL import Image, ImageChops, ImageDraw, ImageFilter
 
     width, height = picture.size
     rays = Image.new("L", (width // 8, height // 8))
@@ -201,7 +207,10 @@ def _fantasy(picture: "Image", look: Look, chance: Chance) -> "Image":
     for number in range(9):
         angle = math.pi * (0.16 + 0.68 * (number + chance.between(-0.3, 0.3)) / 8)
         reach, half = height / 5, chance.between(0.015, 0.045)
-        draw.polygon([(x0, -8), *((x0 + reach * math.cos(angle + turn), -8 + reach * math.sin(angle + turn)) for turn in (-half, half))], fill=52)
+        draw.polygon(
+            [(x0, -8), *((x0 + reach * math.cos(angle + turn), -8 + reach * math.sin(angle + turn)) for turn in (-half, half))],
+            fill=52,
+        )
     soft = rays.filter(ImageFilter.GaussianBlur(3)).resize(picture.size, Image.Resampling.BICUBIC)
     warm = Image.composite(Image.new("RGB", picture.size, look.light), Image.new("RGB", picture.size), soft)
     picture = _bloom(ImageChops.screen(picture, warm), strength=0.55)
@@ -209,7 +218,19 @@ def _fantasy(picture: "Image", look: Look, chance: Chance) -> "Image":
     for _ in range(34):
         x, y, r = chance.between(0, width), chance.between(0, height), chance.between(0.003, 0.012) * short
         colour = (*mix(chance.pick((look.light, look.accent)), (255, 255, 255), 0.35), 190)
-        sparks.polygon([(x, y - r), (x + r * 0.2, y - r * 0.2), (x + r, y), (x + r * 0.2, y + r * 0.2), (x, y + r), (x - r * 0.2, y + r * 0.2), (x - r, y), (x - r * 0.2, y - r * 0.2)], fill=colour)
+        sparks.polygon(
+            [
+                (x, y - r),
+                (x + r * 0.2, y - r * 0.2),
+                (x + r, y),
+                (x + r * 0.2, y + r * 0.2),
+                (x, y + r),
+                (x - r * 0.2, y + r * 0.2),
+                (x - r, y),
+                (x - r * 0.2, y - r * 0.2),
+            ],
+            fill=colour,
+        )
     return _grain(_vignette(picture, (30, 4, 60), start=0.55, strength=0.6), chance, strength=0.06)
 
 

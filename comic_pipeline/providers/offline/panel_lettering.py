@@ -1,9 +1,10 @@
 """Frame, gutter, number badge and caption box.
 
-Belongs here: everything that is set in type or ruled. Does not: the drawing inside. Characters that the bundled font does not have
-(emoji) are left out, because an empty box is worse than nothing.
+Belongs here: everything that is set in type or ruled. Does not: the drawing inside. Characters that the bundled font does
+not have (emoji) are left out, because an empty box is worse than nothing.
 """
 
+import re
 import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
@@ -13,6 +14,7 @@ from comic_pipeline.providers.offline.panel_looks import Look, Rgb, mix
 
 if TYPE_CHECKING:
     from PIL.Image import Image
+    from PIL.ImageDraw import ImageDraw
     from PIL.ImageFont import FreeTypeFont
 
 # Marks that may not begin a line, by Chinese typesetting rules.
@@ -31,7 +33,7 @@ class Caption:
 
 def add_frame(picture: "Image", look: Look) -> "Image":
     """The picture inside its border and gutter."""
-    from PIL import Image, ImageDraw  # noqa: PLC0415 - Pillow is loaded only when something is drawn
+    from PIL import Image, ImageDraw
 
     width, height = picture.size
     short = min(picture.size)
@@ -54,11 +56,7 @@ def _rule_colour(look: Look) -> Rgb:
     return {"cyber": look.light, "fantasy": (190, 140, 60), "healing": look.ink}.get(look.key, look.ink)
 
 
-def _outline(draw: object, key: str, box: tuple[int, int, int, int], *, corner: int) -> None:
-    from PIL.ImageDraw import ImageDraw  # noqa: PLC0415 - Pillow is loaded only when something is drawn
-
-    if not isinstance(draw, ImageDraw):
-        raise TypeError(f"not a Pillow drawing: {type(draw).__name__}")
+def _outline(draw: "ImageDraw", key: str, box: tuple[int, int, int, int], *, corner: int) -> None:
     x0, y0, x1, y1 = box
     if key == "healing":
         draw.rounded_rectangle(box, radius=corner, fill=255)
@@ -73,7 +71,7 @@ def _outline(draw: object, key: str, box: tuple[int, int, int, int], *, corner: 
 
 def add_caption(picture: "Image", look: Look, caption: Caption) -> None:
     """Set the caption's box and the number badge, in place."""
-    from PIL import ImageDraw  # noqa: PLC0415 - Pillow is loaded only when something is drawn
+    from PIL import ImageDraw
 
     draw = ImageDraw.Draw(picture)
     width, short = picture.width, min(picture.size)
@@ -86,6 +84,8 @@ def add_caption(picture: "Image", look: Look, caption: Caption) -> None:
     if len(lines) > 3:
         size = round(size * 0.84)
         lines = _at_most(wrap(text, size=size, room=room), 4)
+    else:
+        lines = _balanced(text, lines, size=size, room=room)
     x = edge + badge if caption.left else width - edge - badge
     if lines:
         leading, beside = round(size * 1.36), round(1.15 * badge)
@@ -100,17 +100,15 @@ def add_caption(picture: "Image", look: Look, caption: Caption) -> None:
     _badge(draw, look, (x, edge + 0.6 * badge), badge, caption.number)
 
 
-def _caption_box(draw: object, look: Look, box: tuple[int, int, int, int], *, short: int) -> None:
-    from PIL.ImageDraw import ImageDraw  # noqa: PLC0415 - Pillow is loaded only when something is drawn
-
-    if not isinstance(draw, ImageDraw):
-        raise TypeError(f"not a Pillow drawing: {type(draw).__name__}")
+def _caption_box(draw: "ImageDraw", look: Look, box: tuple[int, int, int, int], *, short: int) -> None:
     rule = max(2, round(0.0032 * short))
     x0, y0, x1, y1 = box
     drop = round(0.008 * short)
     if look.key in ("comedy", "cyber"):
         draw.rectangle((x0 + drop, y0 + drop, x1 + drop, y1 + drop), fill=look.ink if look.key == "comedy" else look.figure)
-    fill = {"cyber": (18, 4, 44), "suspense": (10, 13, 20), "comedy": (255, 244, 178), "ink": look.paper}.get(look.key, look.paper)
+    fill = {"cyber": (18, 4, 44), "suspense": (10, 13, 20), "comedy": (255, 244, 178), "ink": look.paper}.get(
+        look.key, look.paper
+    )
     if look.key in ("healing", "fantasy"):
         draw.rounded_rectangle(box, radius=round(0.018 * short), fill=fill, outline=_rule_colour(look), width=rule)
     else:
@@ -118,14 +116,12 @@ def _caption_box(draw: object, look: Look, box: tuple[int, int, int, int], *, sh
 
 
 def _letter_colour(look: Look) -> Rgb:
-    return {"cyber": mix(look.light, (255, 255, 255), 0.35), "suspense": (236, 236, 230)}.get(look.key, mix(look.ink, (20, 14, 20), 0.5))
+    return {"cyber": mix(look.light, (255, 255, 255), 0.35), "suspense": (236, 236, 230)}.get(
+        look.key, mix(look.ink, (20, 14, 20), 0.5)
+    )
 
 
-def _badge(draw: object, look: Look, middle: tuple[float, float], radius: int, number: int) -> None:
-    from PIL.ImageDraw import ImageDraw  # noqa: PLC0415 - Pillow is loaded only when something is drawn
-
-    if not isinstance(draw, ImageDraw):
-        raise TypeError(f"not a Pillow drawing: {type(draw).__name__}")
+def _badge(draw: "ImageDraw", look: Look, middle: tuple[float, float], radius: int, number: int) -> None:
     x, y = middle
     rule = max(2, round(radius * 0.1))
     box = (x - radius * 0.82, y - radius * 0.62, x + radius * 0.82, y + radius * 1.02)
@@ -136,7 +132,13 @@ def _badge(draw: object, look: Look, middle: tuple[float, float], radius: int, n
         draw.ellipse(box, fill=fill, outline=look.ink if look.key != "cyber" else (18, 4, 44), width=rule)
     letters = (18, 4, 44) if look.key == "cyber" else (255, 252, 244)
     draw.text(
-        (x, y + radius * 0.18), str(number), font=_font(round(radius * 0.98)), fill=letters, anchor="mm", stroke_width=1, stroke_fill=letters
+        (x, y + radius * 0.18),
+        str(number),
+        font=_font(round(radius * 0.98)),
+        fill=letters,
+        anchor="mm",
+        stroke_width=1,
+        stroke_fill=letters,
     )
 
 
@@ -164,19 +166,22 @@ def wrap(text: str, *, size: int, room: int) -> list[str]:
 
 
 def _pieces(text: str) -> list[str]:
-    pieces: list[str] = []
-    for char in text:
-        if pieces and char.isascii() and char != " " and pieces[-1].isascii() and not pieces[-1].endswith(" "):
-            pieces[-1] += char
-        elif pieces and char == " ":
-            pieces[-1] += char
-        else:
-            pieces.append(char)
-    return pieces
+    """Single characters, but Latin words with the space behind them."""
+    return re.findall(r"[!-~]+ *|[^!-~]\s*", text)
 
 
 def _at_most(lines: list[str], count: int) -> list[str]:
     return lines if len(lines) <= count else [*lines[: count - 1], lines[count - 1][:-1].rstrip("，。、,. ") + "…"]
+
+
+def _balanced(text: str, lines: list[str], *, size: int, room: int) -> list[str]:
+    """The same number of lines, about equally long: no single character alone on the last one."""
+    for narrower in range(room, room // 2, -size):
+        tried = wrap(text, size=size, room=narrower)
+        if len(tried) > len(lines):
+            break
+        lines = tried
+    return lines
 
 
 def _width(text: str, size: int) -> int:
@@ -185,8 +190,8 @@ def _width(text: str, size: int) -> int:
 
 @lru_cache(maxsize=16)
 def _font(size: int) -> "FreeTypeFont":
-    from PIL import ImageFont  # noqa: PLC0415 - Pillow is loaded only when something is drawn
-    from pylopdf_fonts_zh_cn import sans_path  # noqa: PLC0415 - 17 MB of fonts, only when something is set
+    from PIL import ImageFont
+    from pylopdf_fonts_zh_cn import sans_path
 
     return ImageFont.truetype(str(sans_path()), size, layout_engine=ImageFont.Layout.BASIC)
 

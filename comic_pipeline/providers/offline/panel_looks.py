@@ -1,6 +1,7 @@
 """How each style looks on the drawing table: skies, line, eyes, colour temper. And the colour arithmetic.
 
-Belongs here: numbers and colours only. Does not: drawing (`panel_pen.py`), textures over the finished picture (`panel_finish.py`).
+Belongs here: numbers and colours only. Does not: drawing (`panel_pen.py`), textures over the finished picture
+(`panel_finish.py`).
 """
 
 from dataclasses import dataclass
@@ -52,7 +53,7 @@ def veil(colour: Colour, opacity: float) -> Rgba:
 
 @dataclass(frozen=True)
 class Look:
-    """One style. `line` is the outline as a share of the picture's shorter side; `vivid` scales saturation, `tint` pulls all colours."""
+    """One style. `line` is a share of the picture's shorter side; `vivid` scales saturation, `tint` pulls all colours."""
 
     key: str
     sky: Rgb
@@ -102,7 +103,7 @@ _TEMPERS = {
         skies="#7cc4ea #fff2c4 #f7a58b #ffe3b3 #2f3f86 #a99be0", usual_time=Time.DAY,
     ),
     "ink": _Temper(
-        paper="#f4eedd", ink="#23211f", line=0.0046, eyes=Eyes.SLIT, vivid=0.16, tint="#eee6d2", tinted=0.30,
+        paper="#f4eedd", ink="#23211f", line=0.0046, eyes=Eyes.SLIT, vivid=0.2, tint="#eee6d2", tinted=0.2,
         skies="#d9d3c1 #f3eddc #c9bda4 #f0e2c8 #8f8d86 #ddd6c4", usual_time=Time.DAY, brush=True,
     ),
     "cyber": _Temper(

@@ -133,8 +133,7 @@ def _smooth(points: Sequence[Point], *, closed: bool) -> list[Point]:
         else:
             before, start = points[max(at - 1, 0)], points[at]
             end, after = points[at + 1], points[min(at + 2, count - 1)]
-        for step in range(8):
-            curve.append(_between(before, start, end, after, step / 8))
+        curve.extend(_between(before, start, end, after, step / 8) for step in range(8))
     return curve if closed else [*curve, points[-1]]
 
 

@@ -1,7 +1,7 @@
 """Things: what lies, stands, floats or is held in a panel. Any of them can have a face when it is somebody in the story.
 
-Belongs here: one small drawing a thing and where such a thing goes. Does not: where exactly (`panels.py`).
-Units as for figures: it stands on (0, 0) and is 1 high.
+Belongs here: one small drawing a thing and where such a thing goes. Does not: where exactly (`panels.py`). Units as for
+figures: it stands on (0, 0) and is 1 high.
 """
 
 import math
@@ -55,9 +55,15 @@ def _flower(pen: Pen, look: Look, colour: Rgb) -> None:
 def _book(pen: Pen, look: Look, colour: Rgb) -> None:
     pen.blob([(-0.55, -0.1), (-0.5, -0.62), (0.0, -0.5), (0.5, -0.62), (0.55, -0.1), (0.0, 0.0)], colour)
     for side in (-1, 1):
-        pen.blob([(0.0, -0.08), (0.0, -0.56), (side * 0.25, -0.68), (side * 0.46, -0.62), (side * 0.48, -0.16), (side * 0.24, -0.18)], mix(look.paper, WHITE, 0.4), line=0.8)
+        pen.blob(
+            [(0.0, -0.08), (0.0, -0.56), (side * 0.25, -0.68), (side * 0.46, -0.62), (side * 0.48, -0.16), (side * 0.24, -0.18)],
+            mix(look.paper, WHITE, 0.4),
+            line=0.8,
+        )
         for row in range(3):
-            pen.curve([(side * 0.1, -0.5 + row * 0.12), (side * 0.38, -0.53 + row * 0.12)], mix(look.ink, look.paper, 0.4), line=0.5)
+            pen.curve(
+                [(side * 0.1, -0.5 + row * 0.12), (side * 0.38, -0.53 + row * 0.12)], mix(look.ink, look.paper, 0.4), line=0.5
+            )
 
 
 def _boat(pen: Pen, look: Look, colour: Rgb) -> None:
@@ -88,7 +94,10 @@ def _umbrella(pen: Pen, look: Look, colour: Rgb) -> None:
 
 def _lantern(pen: Pen, look: Look, colour: Rgb) -> None:
     pen.curve([(0.0, -1.05), (0.0, -0.84)], look.ink, line=0.9)
-    pen.blob([(-0.2, -0.78), (-0.34, -0.5), (-0.2, -0.2), (0.2, -0.2), (0.34, -0.5), (0.2, -0.78)], mix(look.tone((255, 120, 80)), look.tone(GOLD), 0.35))
+    pen.blob(
+        [(-0.2, -0.78), (-0.34, -0.5), (-0.2, -0.2), (0.2, -0.2), (0.34, -0.5), (0.2, -0.78)],
+        mix(look.tone((255, 120, 80)), look.tone(GOLD), 0.35),
+    )
     for x in (-0.13, 0.13):
         pen.curve([(x * 0.9, -0.77), (x * 1.6, -0.5), (x * 0.9, -0.21)], mix(colour, (120, 30, 20), 0.4), line=0.6)
     for y in (-0.84, -0.22):
@@ -103,7 +112,7 @@ def _balloon(pen: Pen, look: Look, colour: Rgb) -> None:
 
 
 def _note(pen: Pen, look: Look, colour: Rgb) -> None:
-    pen.limb([(0.12, -0.2), (0.12, -0.95), (0.34, -0.78)], 0.075, colour, line=0.9)
+    pen.limb([(0.12, -0.2), (0.12, -0.95), (0.34, -0.78)], 0.075, mix(colour, look.light, 0.15), line=0.9)
     pen.oval((-0.02, -0.17), 0.18, 0.14, colour, turn=-0.35, line=0.9)
 
 
@@ -115,20 +124,39 @@ def _letter(pen: Pen, look: Look, colour: Rgb) -> None:
 
 def _heart(pen: Pen, look: Look, colour: Rgb) -> None:
     red = mix(look.tone((236, 72, 96)), colour, 0.2)
-    pen.blob([(0.0, -0.05), (-0.42, -0.46), (-0.4, -0.78), (-0.16, -0.86), (0.0, -0.68), (0.16, -0.86), (0.4, -0.78), (0.42, -0.46)], red)
+    pen.blob(
+        [(0.0, -0.05), (-0.42, -0.46), (-0.4, -0.78), (-0.16, -0.86), (0.0, -0.68), (0.16, -0.86), (0.4, -0.78), (0.42, -0.46)],
+        red,
+    )
 
 
 def _cake(pen: Pen, look: Look, colour: Rgb) -> None:
     pen.oval((0.0, -0.06), 0.6, 0.1, mix(look.paper, WHITE, 0.5))
     pen.blob([(-0.42, -0.52), (-0.44, -0.1), (0.0, -0.02), (0.44, -0.1), (0.42, -0.52)], look.tone((244, 205, 150)))
-    pen.blob([(-0.43, -0.56), (-0.43, -0.36), (-0.28, -0.26), (-0.14, -0.38), (0.02, -0.24), (0.18, -0.38), (0.3, -0.28), (0.43, -0.38), (0.43, -0.56), (0.0, -0.68)], mix(colour, WHITE, 0.55))
+    pen.blob(
+        [
+            (-0.43, -0.56),
+            (-0.43, -0.36),
+            (-0.28, -0.26),
+            (-0.14, -0.38),
+            (0.02, -0.24),
+            (0.18, -0.38),
+            (0.3, -0.28),
+            (0.43, -0.38),
+            (0.43, -0.56),
+            (0.0, -0.68),
+        ],
+        mix(colour, WHITE, 0.55),
+    )
     pen.oval((0.0, -0.72), 0.1, 0.1, look.tone((225, 60, 70)), line=0.8)
 
 
 def _butterfly(pen: Pen, look: Look, colour: Rgb) -> None:
     for side in (-1, 1):
         pen.blob([(0.0, -0.5), (side * 0.3, -0.92), (side * 0.52, -0.8), (side * 0.36, -0.48)], colour, line=0.8)
-        pen.blob([(0.0, -0.48), (side * 0.34, -0.42), (side * 0.38, -0.18), (side * 0.14, -0.2)], mix(colour, WHITE, 0.4), line=0.8)
+        pen.blob(
+            [(0.0, -0.48), (side * 0.34, -0.42), (side * 0.38, -0.18), (side * 0.14, -0.2)], mix(colour, WHITE, 0.4), line=0.8
+        )
     pen.limb([(0.0, -0.7), (0.0, -0.24)], 0.06, look.ink, line=0)
 
 
@@ -151,7 +179,10 @@ def _rocket(pen: Pen, look: Look, colour: Rgb) -> None:
 
 def _tree(pen: Pen, look: Look, colour: Rgb) -> None:
     pen.shape([(-0.09, 0.0), (-0.05, -0.5), (0.05, -0.5), (0.09, 0.0)], look.tone((122, 82, 54)))
-    pen.blob([(-0.28, -0.44), (-0.36, -0.7), (-0.16, -0.96), (0.16, -0.96), (0.36, -0.7), (0.28, -0.44), (0.0, -0.38)], mix(look.tone((90, 160, 90)), colour, 0.12))
+    pen.blob(
+        [(-0.28, -0.44), (-0.36, -0.7), (-0.16, -0.96), (0.16, -0.96), (0.36, -0.7), (0.28, -0.44), (0.0, -0.38)],
+        mix(look.tone((90, 160, 90)), colour, 0.12),
+    )
 
 
 def _kite(pen: Pen, look: Look, colour: Rgb) -> None:
@@ -181,7 +212,8 @@ def _sparkle(pen: Pen, look: Look, colour: Rgb) -> None:
 
 PROPS: dict[str, Callable[[Pen, Look, Rgb], None]] = {
     "star": _star, "flower": _flower, "book": _book, "boat": _boat, "sword": _sword, "umbrella": _umbrella, "lantern": _lantern,
-    "balloon": _balloon, "note": _note, "letter": _letter, "heart": _heart, "cake": _cake, "butterfly": _butterfly, "chest": _chest,
+    "balloon": _balloon, "note": _note, "letter": _letter, "heart": _heart, "cake": _cake, "butterfly": _butterfly,
+    "chest": _chest,
     "rocket": _rocket, "tree": _tree, "kite": _kite, "clock": _clock, "crystal": _crystal, "sparkle": _sparkle,
 }  # fmt: skip
 _FACES: dict[str, tuple[Point, float]] = {
@@ -189,6 +221,7 @@ _FACES: dict[str, tuple[Point, float]] = {
     "flower": ((0.0, -0.73), 0.15),
     "book": ((0.0, -0.36), 0.3),
     "boat": ((0.0, -0.16), 0.2),
+    "letter": ((0.0, -0.54), 0.16),
     "clock": ((0.0, -0.52), 0.28),
     "lantern": ((0.0, -0.5), 0.24),
     "tree": ((0.0, -0.68), 0.24),

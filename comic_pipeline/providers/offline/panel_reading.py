@@ -1,7 +1,7 @@
 """From the words of a shot to what its panel shows: setting, time, weather, hero, companion, props, pose, mood, camera.
 
-Belongs here: the lexicon and the `PanelPlan`. Does not: any drawing. A word that is not in the lexicon changes nothing; what no word
-decides is drawn by chance from the project's identity, so that all shots of a project agree.
+Belongs here: the lexicon and the `PanelPlan`. Does not: any drawing. A word that is not in the lexicon changes nothing;
+what no word decides is drawn by chance from the project's identity, so that all shots of a project agree.
 """
 
 import re
@@ -17,14 +17,18 @@ from comic_pipeline.providers.offline.story_chance import Chance
 # tags | Chinese words | English words. `set!` is a place by name, `set` a mere hint of one.
 _LEXICON = """
 set!:moon | 月球 月面 月亮上 月亮里 环形山 月宫 | on the moon;to the moon;lunar;crater
-set!:space time:night | 太空 宇宙 银河 空间站 飞船里 星球 火星 星际 | outer space;in space;galaxy;space station;spaceship;planet;mars
+set!:space time:night | 太空 宇宙 银河 空间站 | outer space;in space;galaxy;space station
+set!:space time:night | 飞船里 星球 火星 星际 | spaceship;planet;mars
 set!:forest | 森林 树林 雨林 丛林 林间 林子 | forest;woods;jungle
 set!:bamboo | 竹林 竹海 竹子 | bamboo
 set!:city | 城市 都市 天台 屋顶 楼顶 高楼 摩天 大厦 | city;rooftop;skyline;skyscraper
-set!:street | 街道 街上 小巷 巷子 街头 路口 夜市 便利店 火锅店 店门 车站 地铁 集市 小镇 长安 | street;alley;market;shop;station;road;town
-set!:sea | 大海 海边 海上 海面 沙滩 海岛 小岛 海洋 灯塔 湖 江南 江边 河边 水乡 码头 | sea;ocean;beach;island;lighthouse;harbour;river;lake
+set!:street | 街道 街上 小巷 巷子 街头 路口 夜市 便利店 | street;alley;market;shop
+set!:street | 火锅店 店门 车站 地铁 集市 小镇 长安 | station;road;town
+set!:sea | 大海 海边 海上 海面 沙滩 海岛 小岛 海洋 | sea;ocean;beach;island
+set!:sea | 灯塔 湖 江南 江边 河边 水乡 码头 | lighthouse;harbour;river;lake
 set!:undersea | 海底 深海 水下 龙宫 珊瑚 | underwater;under the sea;deep sea;coral
-set!:room | 房间 家里 卧室 厨房 客厅 屋里 办公室 公司 医院 餐馆 咖啡馆 茶馆 门 | room;house;kitchen;bedroom;office;home;cafe;hospital
+set!:room | 房间 家里 卧室 厨房 客厅 屋里 办公室 | room;house;kitchen;bedroom
+set!:room | 公司 医院 餐馆 咖啡馆 茶馆 门 | office;home;cafe;hospital
 set!:library | 图书馆 书店 书房 实验室 博物馆 | library;bookshop;study;laboratory;lab;museum
 set!:classroom | 教室 学校 校园 课堂 | classroom;school;campus
 set!:mountain | 山顶 雪山 高山 山谷 山峰 悬崖 山坡 群山 | mountain;cliff;peak;valley;hill
@@ -63,10 +67,13 @@ fig:fish | 鱼 金鱼 鲸 鲸鱼 海豚 鲨鱼 人鱼 | fish;whale;dolphin;shark
 fig:robot | 机器人 机器 机械 机甲 程序 人工智能 AI | robot;android;cyborg;machine;program
 fig:alien | 外星人 | alien
 fig:ghost | 幽灵 鬼 鬼魂 灵魂 影子怪 | ghost;spirit;phantom
-fig:girl | 女孩 少女 姑娘 小女孩 公主 仙女 女巫 女生 妹妹 女儿 孙女 她 小红帽 精灵 | girl;princess;daughter;sister;fairy;witch;elf
+fig:girl | 女孩 少女 姑娘 小女孩 公主 仙女 女巫 | girl;princess;daughter;sister
+fig:girl | 女生 妹妹 女儿 孙女 她 小红帽 精灵 | fairy;witch;elf
 fig:boy | 男孩 少年 小伙 王子 男生 弟弟 儿子 孩子 学生 勇者 | boy;prince;son;brother;child;kid;student
-fig:woman | 女人 女子 妈妈 女士 护士 女王 记者 老师 奶奶 老奶奶 她们 | woman;lady;mother;queen;nurse;reporter;teacher;grandmother
-fig:man | 男人 男子 爸爸 老板 程序员 医生 司机 快递员 厨师 警察 画家 歌手 作家 小哥 黑客 店主 邮差 | man;father;boss;doctor;driver;cook;chef;policeman;painter;hacker;programmer;keeper
+fig:woman | 女人 女子 妈妈 女士 护士 女王 | woman;lady;mother;queen
+fig:woman | 记者 老师 奶奶 老奶奶 她们 | nurse;reporter;teacher;grandmother
+fig:man | 男人 男子 爸爸 老板 程序员 医生 司机 快递员 厨师 | man;father;boss;doctor;driver;cook
+fig:man | 警察 画家 歌手 作家 小哥 黑客 店主 邮差 | chef;policeman;painter;hacker;programmer;keeper
 fig:elder | 老人 爷爷 老爷爷 师父 说书 神仙 | old man;grandfather;elder;master;storyteller
 fig:detective | 侦探 守夜人 守塔人 特工 小偷 面具 | detective;watchman;agent;thief;masked
 fig:swordsman | 剑客 侠客 刀客 书生 道士 武士 将军 诗人 忍者 | swordsman;samurai;scholar;ninja;warrior
@@ -113,7 +120,10 @@ cam:close | 近景 特写 | close-up;close up;closeup
 
 _FALLBACK_SETTINGS = ("field", "street", "forest", "room", "mountain", "city")
 _INDOORS = frozenset({"room", "library", "classroom"})
-_PEOPLE = frozenset("girl boy woman man elder detective swordsman knight wizard astronaut".split())
+_PEOPLE_TEXT = "girl boy woman man elder detective swordsman knight wizard astronaut"
+_PEOPLE = frozenset(_PEOPLE_TEXT.split())
+_LIVELY = frozenset({"star", "flower", "tree", "lantern", "butterfly"})
+_SPEAKS = re.compile(r"会[^，。]{1,5}的|\b(?:talking|singing|dancing|speaking|living)\b", re.IGNORECASE)
 _FIRST_CAMERA = ("wide", "medium", "close", "medium")
 
 
@@ -146,7 +156,7 @@ def plan_panel(subject: PanelSubject, *, prompt: str, usual_time: Time) -> Panel
         time=Time.NIGHT if setting in ("moon", "space") else Time(_first("time", found) or usual_time),
         weather="" if setting in _INDOORS or setting in ("moon", "space", "undersea") else _first("weather", found),
         hero=hero,
-        companion=_companion_of(found, lead, hero=hero),
+        companion=_companion_of(found, lead, hero=hero, speaks=_SPEAKS.search(subject.title + shown) is not None),
         props=_props_of(found),
         pose=poses[0] if poses else Chance("pose", subject.seq, subject.scene).pick(("stand", "wave", "look", "walk")),
         mood=_first("mood", found) or "calm",
@@ -160,7 +170,7 @@ def is_person(kind: str) -> bool:
 
 
 def _hero_of(text: str) -> str:
-    """The first figure that is named. In a name of two (`detective robot`, 猫侦探) the one that is no human being is what is seen."""
+    """The first figure that is named; of a name of two (`detective robot`, 猫侦探), the one that is no human being."""
     pattern, _ = _lexicon()
     kinds: list[str] = []
     end = 0
@@ -185,11 +195,18 @@ def _setting_of(found: list[str], lead: list[str], *, chance: Chance) -> str:
     return _first("set!", lead) or _first("set", lead) or chance.pick(_FALLBACK_SETTINGS)
 
 
-def _companion_of(found: list[str], lead: list[str], *, hero: str) -> str:
-    """Whom the title names beside the hero and the shot shows, else another figure of the shot."""
-    named = [value for tag in lead for category, _, value in [tag.partition(":")] if category in ("fig", "prop") and value != hero]
-    shown = [value for tag in found for category, _, value in [tag.partition(":")] if category in ("fig", "prop") and value != hero]
-    with_face = [value for value in named if value in shown and value not in ("note", "sword", "heart", "sparkle")]
+def _companion_of(found: list[str], lead: list[str], *, hero: str, speaks: bool) -> str:
+    """Whom the title names beside the hero and the shot shows, else another figure of the shot.
+
+    A thing is somebody when it is lively by nature or when the words say that things can act (`speaks`).
+    """
+    named = [
+        value for tag in lead for category, _, value in [tag.partition(":")] if category in ("fig", "prop") and value != hero
+    ]
+    shown = [
+        value for tag in found for category, _, value in [tag.partition(":")] if category in ("fig", "prop") and value != hero
+    ]
+    with_face = [value for value in named if value in shown and (f"fig:{value}" in lead or value in _LIVELY or speaks)]
     figures = [tag.partition(":")[2] for tag in found if tag.startswith("fig:")]
     others = [kind for kind in figures if kind != hero]
     return next(iter(with_face or others), "")

@@ -1,7 +1,8 @@
 """The stage of a panel: picture, camera, light and colours, which scenery and figures draw on.
 
 Belongs here: the `World` and what every setting needs (sky, stars, hills, clouds, glow). Does not: single settings
-(`panel_scenery_*.py`). World units: 1 is the picture's shorter side; x = 0 is the middle, y = 0 the horizon, y grows downwards.
+(`panel_scenery_*.py`). World units: 1 is the picture's shorter side; x = 0 is the middle, y = 0 the horizon, y grows
+downwards.
 """
 
 import math
@@ -14,6 +15,11 @@ from comic_pipeline.providers.offline.story_chance import Chance
 
 if TYPE_CHECKING:
     from PIL.Image import Image
+
+# Drawn at twice the size and reduced: that makes the edges smooth.
+FINE = 2
+# Lamps and lit windows.
+WARM: Rgb = (255, 214, 130)
 
 
 @dataclass(frozen=True)
@@ -105,7 +111,7 @@ class World:
 
 def fade(world: World, top: Rgb, low: Rgb, *, start: float, end: float) -> None:
     """Fill the whole width from y = `start` to `end` (world units) from one colour to the other."""
-    from PIL import Image, ImageOps  # noqa: PLC0415 - Pillow is loaded only when something is drawn
+    from PIL import Image, ImageOps
 
     zero = world.image.height * world.camera.horizon
     y0 = max(0, round(zero + start * world.short))
@@ -178,11 +184,23 @@ def clouds(world: World, *, count: int) -> None:
 def cloud(pen: Pen, middle: Point, size: float, colour: Colour, *, line: float = 0.0) -> None:
     """One heap cloud, about `size` units half as wide as it is long."""
     x, y = middle
-    ring = [(-1.5, 0.3), (-1.35, -0.15), (-0.95, -0.25), (-0.7, -0.75), (-0.1, -0.85), (0.3, -0.5), (0.75, -0.65), (1.1, -0.2), (1.5, 0.0)]
+    ring = [
+        (-1.5, 0.3),
+        (-1.35, -0.15),
+        (-0.95, -0.25),
+        (-0.7, -0.75),
+        (-0.1, -0.85),
+        (0.3, -0.5),
+        (0.75, -0.65),
+        (1.1, -0.2),
+        (1.5, 0.0),
+    ]
     pen.blob([(x + size * px, y + size * py) for px, py in (*ring, (1.5, 0.35), (0.0, 0.42))], colour, line=line)
 
 
-def ridge(world: World, *, depth: float, height: float, colour: Rgb, rough: float = 0.35, seed: str = "ridge", line: float = 0.7) -> None:
+def ridge(
+    world: World, *, depth: float, height: float, colour: Rgb, rough: float = 0.35, seed: str = "ridge", line: float = 0.7
+) -> None:
     """Hills from edge to edge, `height` units tall; `rough` 0 is rolling, 1 is craggy."""
     chance, pen = world.lots(f"{seed} {depth}"), world.at_depth(depth)
     steps = 9

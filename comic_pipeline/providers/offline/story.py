@@ -1,7 +1,8 @@
 """The storyteller that needs no network: one idea or script in, the storyboard JSON of a model out.
 
-Belongs here: `OfflineText` and how a story is put together from the idea's own words and a phrase book. Does not: reading the idea
-(`story_words.py`), the script (`story_script.py`), the phrases (`story_arc*.py`), checking the storyboard (`model/storyboard.py`).
+Belongs here: `OfflineText` and how a story is put together from the idea's own words and a phrase book. Does not: reading
+the idea (`story_words.py`), the script (`story_script.py`), the phrases (`story_arc*.py`), checking the storyboard
+(`model/storyboard.py`).
 """
 
 import json
@@ -19,6 +20,7 @@ from comic_pipeline.providers.offline.story_arc import Beat, Line, PhraseBook, p
 from comic_pipeline.providers.offline.story_arc_en import BOOK as ENGLISH
 from comic_pipeline.providers.offline.story_arc_zh import BOOK as CHINESE
 from comic_pipeline.providers.offline.story_chance import Chance
+from comic_pipeline.providers.offline.story_premise import Premise
 from comic_pipeline.providers.offline.story_script import (
     ScriptLine,
     clean_spoken,
@@ -29,7 +31,7 @@ from comic_pipeline.providers.offline.story_script import (
     shorten,
     speech_size,
 )
-from comic_pipeline.providers.offline.story_words import Premise, read_premise, short_name
+from comic_pipeline.providers.offline.story_words import read_premise, short_name
 
 # Wide, medium, near: how the camera changes from shot to shot; the last shot is wide.
 _NEARNESS = (0, 1, 2, 1, 0, 2, 1)
@@ -104,7 +106,9 @@ def write_story(subject: StorySubject) -> JsonObject:
 def _style_of(subject: StorySubject) -> Style:
     style = STYLES.get(subject.style_key)
     if style is None:
-        raise ProviderFault(ErrorCode.INPUT_INVALID, f"offline_text has no style {subject.style_key!r}; one of: {', '.join(STYLES)}")
+        raise ProviderFault(
+            ErrorCode.INPUT_INVALID, f"offline_text has no style {subject.style_key!r}; one of: {', '.join(STYLES)}"
+        )
     if subject.shots < 1:
         raise ProviderFault(ErrorCode.INPUT_INVALID, f"offline_text cannot write {subject.shots} shots; at least 1")
     return style
@@ -206,7 +210,7 @@ class _Teller:
         return {**self.words, **{slot: chance.pick(choices) for slot, choices in drawn.items()}}
 
     def _event(self, seq: int, *, beats: Sequence[str]) -> str:
-        """The idea's own phrase for this shot. A short idea opens the story and brings the encounter; a long one is told all the way."""
+        """The idea's own phrase for this shot: a short idea opens the story and brings the encounter, a long one goes on."""
         clauses = self.premise.clauses
         if len(clauses) > 2:
             at = seq * len(clauses) // len(beats)

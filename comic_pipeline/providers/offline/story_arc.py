@@ -1,7 +1,7 @@
 """The shape of a story: which beats a film of so many shots has, and what a language must supply to tell them.
 
-Belongs here: beats, their order, the types of the phrase books. Does not: the phrases (`story_arc_zh.py`, `story_arc_en.py`), filling
-them in (`story.py`).
+Belongs here: beats, their order, the types of the phrase books. Does not: the phrases (`story_arc_zh.py`,
+`story_arc_en.py`), filling them in (`story.py`).
 """
 
 from collections.abc import Mapping

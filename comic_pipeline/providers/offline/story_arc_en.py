@@ -1,7 +1,8 @@
 """The English phrase book. Only phrases; `story_arc.py` says what they are for.
 
-Places in braces: hero, name (the hero, short), place (with its preposition), deed (an -ing phrase), met, friend (whom the hero meets,
-short), light, trouble, turn, coda. Every beat has lines of at most 8 words, so that a 5-second shot always finds one that fits.
+Places in braces: hero, name (the hero, short), place (with its preposition), deed (an -ing phrase), met, friend (whom the
+hero meets, short), light, trouble, turn, coda. Every beat has lines of at most 8 words, so that a 5-second shot always
+finds one that fits.
 """
 
 from comic_pipeline.providers.offline.story_arc import Beat, Flavour, PhraseBook, told
@@ -23,11 +24,21 @@ BEATS = {
     ),
     "routine": Beat(
         scenes=("the {hero} is busy {deed} {place}, footprints all around", "in a quiet corner the {hero} looks up while {deed}"),
-        lines=told("hero: Just a little more.", "hero: If only somebody were here.", "Days went by, one like another.", "The {name} never stopped."),
+        lines=told(
+            "hero: Just a little more.",
+            "hero: If only somebody were here.",
+            "Days went by, one like another.",
+            "The {name} never stopped.",
+        ),
     ),
     "sign": Beat(
         scenes=("the {hero} stops: something glows far away {place}", "the {hero} turns in surprise at strange footprints"),
-        lines=told("hero: Wait. What was that?", "hero: Who is there?", "Then, far away, a light blinked.", "A strange voice called softly."),
+        lines=told(
+            "hero: Wait. What was that?",
+            "hero: Who is there?",
+            "Then, far away, a light blinked.",
+            "A strange voice called softly.",
+        ),
     ),
     "encounter": Beat(
         scenes=(
@@ -44,7 +55,10 @@ BEATS = {
         ),
     ),
     "talk": Beat(
-        scenes=("the {hero} and the {met} sit side by side {place}, {light}", "the {met} leans close to the {hero} to tell a secret"),
+        scenes=(
+            "the {hero} and the {met} sit side by side {place}, {light}",
+            "the {met} leans close to the {hero} to tell a secret",
+        ),
         lines=told(
             "friend: I will tell you a secret.",
             "hero: Let us go on together.",
@@ -86,7 +100,10 @@ BEATS = {
     "doubt": Beat(
         scenes=("the {hero} sits with a lowered head {place}, {light}", "the {hero} looks at its shadow, the {met} keeps watch"),
         lines=told(
-            "hero: Maybe I cannot do this.", "friend: I believe in you. Always.", "The {name} thought of giving up.", "It was very quiet."
+            "hero: Maybe I cannot do this.",
+            "friend: I believe in you. Always.",
+            "The {name} thought of giving up.",
+            "It was very quiet.",
         ),
     ),
     "attempt": Beat(
@@ -199,7 +216,12 @@ FLAVOURS = {
 BOOK = PhraseBook(
     beats=BEATS,
     flavours=FLAVOURS,
-    titles=("The {name} and the {friend}", "The {name} Meets the {met}", "A {name}, a {friend}", "The {name} Who Found the {friend}"),
+    titles=(
+        "The {name} and the {friend}",
+        "The {name} Meets the {met}",
+        "A {name}, a {friend}",
+        "The {name} Who Found the {friend}",
+    ),
     moves=(
         "slow push in",
         "slow pan right across the scene",

@@ -1,14 +1,19 @@
 """The Chinese phrase book. Only phrases; `story_arc.py` says what they are for.
 
-Places in braces: hero, name (the hero, short), place (with its 上 or 里), spot (without), deed, met, friend (whom the hero meets, short), light, trouble, turn, coda.
-Every beat has lines of at most 14 characters without a long placeholder, so that a 5-second shot always finds one that fits.
+Places in braces: hero, name (the hero, short), place (with its 上 or 里), spot (without), deed, met, friend (whom the hero
+meets, short), light, trouble, turn, coda. Every beat has lines of at most 14 characters without a long placeholder, so that
+a 5-second shot always finds one that fits.
 """
 
 from comic_pipeline.providers.offline.story_arc import Beat, Flavour, PhraseBook, told
 
 BEATS = {
     "opening": Beat(
-        scenes=("{place}，{light}，{hero}正在{deed}", "{light}洒满{spot}，{hero}一个人{deed}", "{hero}站在{place}，{light}，四周安安静静"),
+        scenes=(
+            "{place}，{light}，{hero}正在{deed}",
+            "{light}洒满{spot}，{hero}一个人{deed}",
+            "{hero}站在{place}，{light}，四周安安静静",
+        ),
         lines=told(
             "{place}，{name}独自{deed}。",
             "故事，从{spot}开始。",
@@ -20,7 +25,12 @@ BEATS = {
     ),
     "routine": Beat(
         scenes=("{hero}在{place}认真地{deed}，脚边留下一串脚印", "{spot}的一角，{hero}一边{deed}，一边抬头张望"),
-        lines=told("日子一天天过去，{name}从没停下。", "hero: 再坚持一下，就快好了。", "hero: 要是有谁陪着我就好了。", "{name}习惯了一个人。"),
+        lines=told(
+            "日子一天天过去，{name}从没停下。",
+            "hero: 再坚持一下，就快好了。",
+            "hero: 要是有谁陪着我就好了。",
+            "{name}习惯了一个人。",
+        ),
     ),
     "sign": Beat(
         scenes=("{hero}停下来，{spot}的远处有一点光在闪动", "{hero}惊讶地回头，地上多了一行陌生的脚印"),
@@ -64,7 +74,11 @@ BEATS = {
         ),
     ),
     "crisis": Beat(
-        scenes=("忽然，{trouble}，{hero}吃惊地看着{met}", "{trouble}，{hero}挡在{met}前面", "{trouble}，{spot}一下子变了样，{hero}焦急地四处张望"),
+        scenes=(
+            "忽然，{trouble}，{hero}吃惊地看着{met}",
+            "{trouble}，{hero}挡在{met}前面",
+            "{trouble}，{spot}一下子变了样，{hero}焦急地四处张望",
+        ),
         lines=told(
             "hero: 不好，{trouble}！",
             "hero: 别怕，{friend}，有我在！",
@@ -76,11 +90,18 @@ BEATS = {
     ),
     "doubt": Beat(
         scenes=("{hero}低着头坐在{spot}的角落，{light}", "{hero}看着自己的影子，{met}默默守在旁边"),
-        lines=told("hero: 也许，我真的做不到。", "friend: 我相信你，一直都信。", "{name}第一次想到了放弃。", "四周静得，只听见心跳。"),
+        lines=told(
+            "hero: 也许，我真的做不到。", "friend: 我相信你，一直都信。", "{name}第一次想到了放弃。", "四周静得，只听见心跳。"
+        ),
     ),
     "attempt": Beat(
         scenes=("{hero}深吸一口气，朝着光亮的地方跑去", "{hero}举起双手，{met}在身旁发出光芒"),
-        lines=told("hero: 再试一次，最后一次！", "hero: 我不会丢下{friend}的。", "{name}站了起来，向前跑去。", "friend: 我们一起，数到三！"),
+        lines=told(
+            "hero: 再试一次，最后一次！",
+            "hero: 我不会丢下{friend}的。",
+            "{name}站了起来，向前跑去。",
+            "friend: 我们一起，数到三！",
+        ),
     ),
     "turn": Beat(
         scenes=("{turn}，{hero}和{met}抬头望去", "{turn}，{hero}高高跳起，{met}绕着它转圈"),
@@ -94,10 +115,16 @@ BEATS = {
     ),
     "farewell": Beat(
         scenes=("{hero}向{met}挥手，{light}铺满{spot}", "{met}把一点光放进{hero}的手心"),
-        lines=told("friend: 谢谢你，{name}。", "hero: 我们还会再见的，对吗？", "friend: 想我的时候，就抬头看。", "有些再见，是为了重逢。"),
+        lines=told(
+            "friend: 谢谢你，{name}。", "hero: 我们还会再见的，对吗？", "friend: 想我的时候，就抬头看。", "有些再见，是为了重逢。"
+        ),
     ),
     "ending": Beat(
-        scenes=("{place}，{hero}和{met}站在一起，{turn}", "{light}，{hero}回头微笑，{met}在身边闪闪发亮", "{turn}，{hero}和{met}看着远方"),
+        scenes=(
+            "{place}，{hero}和{met}站在一起，{turn}",
+            "{light}，{hero}回头微笑，{met}在身边闪闪发亮",
+            "{turn}，{hero}和{met}看着远方",
+        ),
         lines=told(
             "从此，{name}不再是一个人。",
             "{coda}",
@@ -184,5 +211,11 @@ BOOK = PhraseBook(
         "镜头缓缓下摇 (tilt down)",
     ),
     framings=("远景", "中景", "近景特写"),
-    after=("风，轻轻吹过。", "{name}没有说话。", "这一刻，好像很长很长。", "{light}，一切都慢了下来。", "没有人知道，后来会怎样。"),
+    after=(
+        "风，轻轻吹过。",
+        "{name}没有说话。",
+        "这一刻，好像很长很长。",
+        "{light}，一切都慢了下来。",
+        "没有人知道，后来会怎样。",
+    ),
 )

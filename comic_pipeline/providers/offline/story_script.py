@@ -1,7 +1,7 @@
 """A finished script as shots: its own lines are spoken, its own descriptions are shown.
 
-Belongs here: reading `名字：台词` and `Name: line`, headings, directions, prose; dealing the lines out to the shots. Does not: making up
-anything that the script does not hold (`story.py`).
+Belongs here: reading `名字：台词` and `Name: line`, headings, directions, prose; dealing the lines out to the shots. Does
+not: making up anything that the script does not hold (`story.py`).
 """
 
 import re
@@ -49,10 +49,16 @@ _QUOTES = re.compile(r"[“”\"「」『』《》]")
 _HEADING = re.compile(r"^(?:第.{1,5}[场幕镜集回章]|(?:INT|EXT|内景|外景)[.．\s、]|(?:scene|act)\s+\S+)", re.IGNORECASE)
 _LEAD = re.compile(r"^(?:[#>*·•\-—\s]+|\d{1,3}[.、)）]\s*)+")
 _SPEECH = re.compile(r"^(?P<who>[^：:，。！？,.!?;；“”\"]{1,24}?)\s*(?:[（(][^）)]*[）)])?\s*[：:]\s*(?P<text>\S.*)$")
-_SAYS = re.compile(r"(?:大声|轻声|小声|笑着|忽然)?(?:说道|问道|喊道|笑道|回答|说|道|问|喊|叫)$|\s+(?:says|said|asks|asked)$", re.IGNORECASE)
-_SHOWN = frozenset("场景 时间 地点 人物 角色 镜头 画面 动作 景别 字幕 音效 音乐 scene place time cast camera action sound music".split())
-_TELLER = frozenset("旁白 画外音 解说 独白 narrator narration voiceover vo".split())
-_TITLE = re.compile(r"^(?:标题|片名|剧名|title)\s*[：:]\s*(?P<label>.+)$|^《(?P<marks>[^》]{1,30})》$", re.IGNORECASE | re.MULTILINE)
+_SAYS = re.compile(
+    r"(?:大声|轻声|小声|笑着|忽然)?(?:说道|问道|喊道|笑道|回答|说|道|问|喊|叫)$|\s+(?:says|said|asks|asked)$", re.IGNORECASE
+)
+_SHOWN_TEXT = "场景 时间 地点 人物 角色 镜头 画面 动作 景别 字幕 音效 音乐 scene place time cast camera action sound music"
+_SHOWN = frozenset(_SHOWN_TEXT.split())
+_TELLER_TEXT = "旁白 画外音 解说 独白 narrator narration voiceover vo"
+_TELLER = frozenset(_TELLER_TEXT.split())
+_TITLE = re.compile(
+    r"^(?:标题|片名|剧名|title)\s*[：:]\s*(?P<label>.+)$|^《(?P<marks>[^》]{1,30})》$", re.IGNORECASE | re.MULTILINE
+)
 _SENTENCE = re.compile(r"[^。！？!?…\n.]+(?:[。！？!?…]+|\.(?=\s|$)|\.|$)")
 _CLAUSE = re.compile(r"[^，、；,;]+[，、；,;]*")
 
@@ -132,8 +138,8 @@ def shorten(text: str, *, room: int, language: Language) -> str:
 def deal_out(lines: Sequence[ScriptLine], *, shots: int, room: int, language: Language) -> tuple[ScriptShot, ...]:
     """Exactly `shots` shots from at least one line, in the script's order. `room` as in `room_for_speech`.
 
-    A script of pure prose is narrated; in one with dialogue, descriptions are only shown. With fewer lines than shots, long lines are
-    told over several shots, and what then is still missing is a silent look at the same scene.
+    A script of pure prose is narrated; in one with dialogue, descriptions are only shown. With fewer lines than shots, long lines
+    are told over several shots, and what then is still missing is a silent look at the same scene.
     """
     finer = _split_until(lines, wanted=shots)
     prose = not any(line.part in (Part.SAID, Part.TOLD) for line in finer)

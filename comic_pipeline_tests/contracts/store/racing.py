@@ -24,20 +24,20 @@ def race(acts: Sequence[Callable[[], T]]) -> list[T | Exception]:
 
 
 def start_blocked(act: Callable[[], T]) -> "Future[T]":
-    """Start `act` while the caller's transaction is open. Fails unless `act` waits for it; ask for the outcome after the commit."""
-    with_answer: Future[T] = Future()
+    """Start `act` while the caller's transaction is open; ask for its outcome after the commit. Fails unless `act` waits."""
+    answer: Future[T] = Future()
 
     def run() -> None:
         try:
-            with_answer.set_result(act())
+            answer.set_result(act())
         except Exception as error:  # noqa: BLE001  # handed over to the waiting test
-            with_answer.set_exception(error)
+            answer.set_exception(error)
 
     threading.Thread(target=run, daemon=True).start()
     # Long enough for a whole transaction on a busy machine; a loser that is only slow makes the test weaker, never red.
-    finished = wait([with_answer], timeout=0.15).done
-    assert not finished, f"it did not wait for the open transaction: {outcome(with_answer)!r}"
-    return with_answer
+    finished = wait([answer], timeout=0.15).done
+    assert not finished, f"it did not wait for the open transaction: {outcome(answer)!r}"
+    return answer
 
 
 def outcome(future: "Future[T]") -> T | Exception:

@@ -145,7 +145,7 @@ def test_a_second_create_is_refused_while_one_is_open(database: Database, task: 
     for step in (lambda _: first, lambda c: attempts.mark_submitted(c, first, request_id="job-1")):
         with database.write() as connection:
             step(connection)
-        with pytest.raises(WorkStopped, match="attempt 1 of task .* is still open"), database.write() as connection:
+        with pytest.raises(WorkStopped, match=r"attempt 1 of task .* is still open"), database.write() as connection:
             begin(connection, task)
     with database.write() as connection:
         attempts.mark_released(connection, first, now=NOW)

@@ -97,7 +97,7 @@ def test_times_of_other_zones_compare_as_moments(database: Database) -> None:
 
 
 def test_a_default_time_inside_an_expression_is_stored_like_any_other(database: Database) -> None:
-    """`started_at` is written by COALESCE: the time inside it must be converted too, or another zone's clock would be off by hours."""
+    """`started_at` is written by COALESCE: the time inside it must be converted too, or another zone would be off by hours."""
     shanghai = NOW.astimezone(timezone(timedelta(hours=8)))
     with database.write() as connection:
         begin_project(connection, a_project())

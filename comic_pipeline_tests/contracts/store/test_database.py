@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import IntegrityError
 
-from comic_pipeline.model.errors import ErrorCode, StorageFault
+from comic_pipeline.model.errors import ErrorCode, Refused, StorageFault
 from comic_pipeline.store import projects
 from comic_pipeline.store.database import Database
 from comic_pipeline.store.migrate import migrate
@@ -16,9 +16,9 @@ from comic_pipeline_tests.postgres import PostgresServer
 
 def test_a_failed_write_leaves_nothing(database: Database) -> None:
     """All of a transaction or none of it: an error after an insert takes the insert back."""
-    with pytest.raises(LookupError), database.write() as connection:
+    with pytest.raises(Refused), database.write() as connection:
         projects.insert(connection, a_project())
-        raise LookupError
+        projects.get(connection, "nobody")
     with database.read() as connection:
         assert projects.find(connection) == []
 

@@ -3,8 +3,11 @@
 import threading
 from datetime import datetime, timedelta
 
+from sqlalchemy import func, select
+
 from comic_pipeline.store import limits
 from comic_pipeline.store.database import Database
+from comic_pipeline.store.schema import provider_slots
 from comic_pipeline_tests.builders import NOW, later
 from comic_pipeline_tests.contracts.store.racing import race
 
@@ -71,6 +74,9 @@ def test_many_threads_never_hold_more_than_the_limit(database: Database) -> None
             with lock:
                 held.add(name)
                 peak = max(peak, len(held))
+            with database.read() as connection:
+                taken = connection.execute(select(func.count()).select_from(provider_slots)).scalar_one()
+                assert 1 <= taken <= 3
             with lock:
                 held.remove(name)
             with database.write() as connection:

@@ -65,7 +65,7 @@ def test_two_requests_at_once_leave_one_round(database: Database) -> None:
 
 
 def test_of_two_racing_runs_one_claims(requested: Database) -> None:
-    """The row is taken once; the other run must not work. The winner may claim again (an op retry), also after its own heartbeat."""
+    """The row is taken once; the other run must not work. The winner may claim again (an op retry)."""
 
     def claim(run: str) -> bool:
         with requested.write() as connection:

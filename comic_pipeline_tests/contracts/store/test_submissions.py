@@ -57,7 +57,7 @@ def test_the_same_key_from_many_threads_makes_one_request(database: Database) ->
 
 
 def test_the_loser_of_a_race_can_go_on_with_its_transaction(database: Database) -> None:
-    """On Postgres a broken rule spoils the transaction unless a savepoint holds it: both racers must be able to write afterwards."""
+    """On Postgres a broken rule spoils the transaction unless a savepoint holds it: both racers must be able to write on."""
 
     def send_two() -> int:
         with database.write() as connection:
@@ -117,8 +117,9 @@ def test_a_backend_may_insert_a_row_with_the_mandatory_columns_only(database: Da
 )
 def test_nonsense_rows_are_refused(database: Database, values: str) -> None:
     """A backend's own INSERT cannot put in what the reconciler would have to puzzle over."""
+    statement = "INSERT INTO submissions (kind, user_id, project_id, tier, payload, status) VALUES "
     with pytest.raises(IntegrityError), database.write() as connection:
-        connection.execute(text(f"INSERT INTO submissions (kind, user_id, project_id, tier, payload, status) VALUES {values}"))
+        connection.execute(text(statement + values))
 
 
 @pytest.mark.parametrize(("column", "size"), [("payload", 200_001), ("user_id", 129)])
@@ -174,7 +175,7 @@ def test_two_reconcilers_decide_a_request_once(database: Database) -> None:
 
 
 def test_the_quota_counts_new_films_of_one_user_and_day(database: Database) -> None:
-    """Counted: accepted requests that made a new project within [since, until). Not: reused, refused, other kinds, other users."""
+    """Counted: accepted requests that made a new project in [since, until). Not: reused, refused, other kinds, other users."""
     fresh = Answer(project_id="p", status="QUEUED")
     cases = [
         (a_wish(), fresh, NOW),

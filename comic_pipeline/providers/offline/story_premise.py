@@ -1,0 +1,14 @@
+"""The parts of an idea. Belongs here: the value alone; reading is in `story_words*.py`, telling in `story.py`."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Premise:
+    """The parts of an idea; empty where it does not say. `clauses` are its own phrases in order, ready to be shown."""
+
+    hero: str
+    place: str
+    action: str
+    met: str
+    clauses: tuple[str, ...]
