@@ -1,0 +1,85 @@
+"""One project against the sandbox: what is made, what it costs, and what a change costs."""
+
+from comic_pipeline.media.probe import frame_at, measure_video
+from comic_pipeline.media.subtitles import to_srt
+from comic_pipeline.model.task import TaskStatus
+from comic_pipeline.model.workflow import ProjectState, SubmissionKind
+from comic_pipeline_tests.acceptance.house import House
+from comic_pipeline_tests.sandbox.process import Sandbox
+
+IDEA = "一只小猫在月球上种花，遇到了会唱歌的星星"
+
+
+def test_an_idea_becomes_a_film_that_is_what_was_planned(house: House, sandbox: Sandbox) -> None:
+    """Acceptance (c): streams, size, rate, length within 0.1 s of the plan, sound not silent, words in the picture and beside it."""
+    end = house.produce(IDEA)
+
+    assert end.status == ProjectState.PENDING_REVIEW, (end.error_code, end.error_message)
+    assert (end.progress, end.frames_ready, end.total_frames, end.eta_seconds) == (100, 3, 3, 0)
+    film = house.film(end.project_id)
+    with house.workshop.objects.local(film.media.key) as path:
+        facts = measure_video(path)
+        frame = frame_at(path, house.subtitles(end.project_id).cues[0].start_ms + 200)
+    assert (facts.codec, facts.pix_fmt, facts.width, facts.height, round(facts.fps)) == ("h264", "yuv420p", 1280, 720, 24)
+    assert abs(facts.duration_ms - film.planned_ms) <= 100
+    assert facts.audio is not None
+    assert facts.audio.rms_dbfs > -40
+    assert facts.subtitle_streams == 1
+    assert facts.faststart
+    assert frame.startswith(b"\x89PNG")
+    words = house.subtitles(end.project_id)
+    assert words.srt is not None
+    assert house.workshop.objects.get(words.srt.key).decode() == to_srt(words.cues)
+    books = sandbox.admin.books()
+    assert (books.chats, books.images, books.voices, books.video_jobs) == (1, 3, 3, 3)
+    assert end.cost == books.spend > 15
+
+
+def test_running_again_with_nothing_changed_costs_nothing(house: House, sandbox: Sandbox) -> None:
+    """A redo of the film alone renders; a second pass over finished stages makes no provider call at all."""
+    end = house.produce(IDEA)
+    before = sandbox.admin.books()
+
+    house.ask(SubmissionKind.REDO, {"stage": "film"}, project_id=end.project_id)
+    again = house.go_on(end.project_id)
+
+    assert house.stages_run == ["film"]
+    assert again.status == ProjectState.PENDING_REVIEW
+    assert sandbox.admin.books().requests == before.requests
+    assert again.cost == end.cost
+
+
+def test_a_new_prompt_for_one_shot_remakes_its_picture_its_clip_and_the_film(house: House, sandbox: Sandbox) -> None:
+    """Field case Toonflow 191: unchanged shots are reused, the changed one is paid once, the old versions stay."""
+    end = house.produce(IDEA)
+    before = sandbox.admin.books()
+
+    house.ask(
+        SubmissionKind.REDO, {"stage": "frames", "shots": [1], "prompt": "the cat waters a blue rose"}, project_id=end.project_id
+    )
+    again = house.go_on(end.project_id)
+
+    after = sandbox.admin.books()
+    assert again.status == ProjectState.PENDING_REVIEW, (again.error_code, again.error_message)
+    assert house.stages_run == ["frames", "clips", "film"]
+    assert (after.images - before.images, after.video_jobs - before.video_jobs) == (1, 1)
+    assert (after.chats - before.chats, after.voices - before.voices) == (0, 0)
+    assert again.cost == after.spend
+    remade = [task for task in again.tasks if task.shot_seq == 1 and task.task_type == "frame_image"]
+    assert [task.status for task in remade] == [TaskStatus.SUCCESS, TaskStatus.SUCCESS]
+    assert all(house.workshop.objects.exists(task.output_asset_id or "") for task in remade)
+
+
+def test_a_new_line_never_pays_a_clip_again(house: House, sandbox: Sandbox) -> None:
+    """A clip's length comes from duration_ms alone: other words re-make the voice and the film."""
+    end = house.produce(IDEA)
+    before = sandbox.admin.books()
+
+    house.ask(SubmissionKind.REDO, {"stage": "voices", "shots": [0], "prompt": "你好，星星！"}, project_id=end.project_id)
+    again = house.go_on(end.project_id)
+
+    after = sandbox.admin.books()
+    assert again.status == ProjectState.PENDING_REVIEW, (again.error_code, again.error_message)
+    assert house.stages_run == ["voices", "film"]
+    assert (after.voices - before.voices, after.video_jobs - before.video_jobs, after.images - before.images) == (1, 0, 0)
+    assert "你好，星星！" in "".join(cue.text for cue in house.subtitles(end.project_id).cues)

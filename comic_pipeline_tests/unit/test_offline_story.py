@@ -1,0 +1,249 @@
+"""The offline storyteller: always the same for the same request, different for different ones, and never unusable."""
+
+import asyncio
+import json
+from datetime import UTC, datetime
+
+import pytest
+
+from comic_pipeline.model.errors import ErrorCode, ProviderFault
+from comic_pipeline.model.project import DEFAULT_IDEA, Language, detect_language
+from comic_pipeline.model.storyboard import Storyboard, build_storyboard
+from comic_pipeline.model.style import STYLES
+from comic_pipeline.providers.interface import CancelOutcome, Done, Inline, Provider, Remote, StorySubject, TextRequest
+from comic_pipeline.providers.offline.story import OfflineText, write_story
+from comic_pipeline.providers.offline.story_arc import plan_beats
+from comic_pipeline.providers.offline.story_words import read_premise
+
+ENGLISH_IDEA = "In a rain-wet neon city, a detective robot hunts a memory thief"
+SCRIPT = """《雨夜》
+第一场 便利店 夜
+小李（疲惫地）：欢迎光临。
+一只黑猫走进来，甩了甩身上的水。
+黑猫：给我来一份鱼罐头（停顿）快点！
+小李说：“你……会说话？”
+旁白：那一夜，小李辞职了。"""
+
+
+def subject(idea: str = DEFAULT_IDEA, **changes) -> StorySubject:
+    values = {"script": "", "style_key": "healing", "shots": 3, "shot_ms": 5_000} | changes
+    language = values.pop("language", detect_language(values["script"] or idea))
+    return StorySubject(idea=idea, language=language, **values)
+
+
+def story(idea: str = DEFAULT_IDEA, **changes) -> Storyboard:
+    asked = subject(idea, **changes)
+    return build_storyboard(write_story(asked), shot_ms=asked.shot_ms)
+
+
+def request_for(asked: StorySubject, *, problems: str = "") -> TextRequest:
+    return TextRequest(system="", user="", subject=asked, max_tokens=4_000, user_hash="u", problems=problems)
+
+
+def test_the_same_request_gives_the_same_bytes_also_in_a_repair_round() -> None:
+    """A rerun must not tell another story, and a repair round has nothing to repair."""
+    writer: Provider[TextRequest] = OfflineText()
+    answers = [asyncio.run(writer.submit(request_for(subject(), problems=problems))) for problems in ("", "", "shot 2 is bad")]
+    assert all(isinstance(answer, Done) and isinstance(answer.output, Inline) for answer in answers)
+    assert len({answer.output.data for answer in answers}) == 1
+    assert answers[0].cost == 0
+    assert json.loads(answers[0].output.data.decode("utf-8"))["title"]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        subject("一只小狗在海边捡到一封信"),
+        subject(style_key="suspense"),
+        subject(shots=6, shot_ms=10_000),
+        subject(shot_ms=10_000),
+    ],
+    ids=["idea", "style", "shots", "length"],
+)
+def test_another_idea_style_or_length_gives_another_story(other: StorySubject) -> None:
+    """Canned stories would give the same lines for every idea."""
+    lines = [shot["dialogue"] + shot["narration"] + shot["scene_desc"] for shot in write_story(subject())["shots"]]
+    others = [shot["dialogue"] + shot["narration"] + shot["scene_desc"] for shot in write_story(other)["shots"]]
+    assert len(set(lines) & set(others)) <= 1
+
+
+@pytest.mark.parametrize(
+    ("idea", "hero", "place", "met"),
+    [
+        (DEFAULT_IDEA, "小猫", "月球上", "会唱歌的星星"),
+        ("夜晚的街道上，侦探追踪一个会隐身的小偷", "侦探", "街道上", "会隐身的小偷"),
+        ("在一个下雨的夜晚，少女在旧书店里捡到一本会说话的书", "少女", "旧书店里", "会说话的书"),
+        ("剑客独自走进竹林，寻找失踪的师父", "剑客", "竹林里", "失踪的师父"),
+        ("公司年会上老板被一只鹅追着跑", "老板", "公司里", ""),
+        ("阿明是一名程序员，他在便利店发现了一台时光机", "程序员", "便利店里", "时光机"),
+        ("小红帽打败大灰狼", "小红帽", "", "大灰狼"),
+        (ENGLISH_IDEA, "detective robot", "in a rain-wet neon city", "memory thief"),
+        ("A cat plants flowers on the moon and meets a singing star", "cat", "on the moon", "singing star"),
+        ("John wakes up and discovers he can hear plants", "John", "", ""),
+        ("🐱🌙", "cat", "", ""),
+    ],
+)
+def test_the_parts_of_an_idea_are_found(idea: str, hero: str, place: str, met: str) -> None:
+    """Who, where and whom decide the whole story; a wrong cut would be seen in every shot."""
+    premise = read_premise(idea, language=detect_language(idea))
+    assert (premise.hero, premise.place, premise.met) == (hero, place, met)
+
+
+@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize(("shots", "shot_ms"), [(3, 5_000), (3, 10_000), (6, 10_000), (12, 10_000)])
+@pytest.mark.parametrize(
+    ("idea", "words"), [(DEFAULT_IDEA, ("小猫", "月球", "种花", "星星")), (ENGLISH_IDEA, ("robot", "neon city", "thief"))]
+)
+def test_a_story_has_the_asked_shots_and_the_idea_s_own_words(style: str, shots: int, shot_ms: int, idea: str, words) -> None:
+    """Every style and length tells this idea, in exactly the shots that were asked for, with dialogue and narration."""
+    board = story(idea, style_key=style, shots=shots, shot_ms=shot_ms)
+    text = board.title + "".join(shot.scene_desc + shot.image_prompt + shot.spoken for shot in board.shots)
+    assert [shot.duration_ms for shot in board.shots] == [shot_ms] * shots
+    assert [word for word in words if word not in text] == []
+    assert any(shot.dialogue and shot.speaker for shot in board.shots)
+    assert any(shot.narration and not shot.speaker for shot in board.shots)
+    assert all(STYLES[style].picture_words in shot.image_prompt for shot in board.shots)
+    assert all(a.motion_prompt != b.motion_prompt for a, b in zip(board.shots, board.shots[1:], strict=False))
+    spoken = [shot.spoken for shot in board.shots]
+    assert len(set(spoken)) == len(spoken)
+
+
+def test_the_language_of_the_subject_is_the_language_of_the_story() -> None:
+    """A Chinese line in an English film would be read by the wrong voice."""
+    english = story(ENGLISH_IDEA, shots=12, shot_ms=10_000)
+    chinese = story(shots=12, shot_ms=10_000)
+    assert all(detect_language(shot.spoken + shot.scene_desc + english.title) is Language.EN for shot in english.shots)
+    assert all(not any(char.isascii() and char.isalpha() for char in shot.spoken) for shot in chinese.shots)
+
+
+HOSTILE = [
+    "猫",
+    "cats",
+    "？！。。。猫~~",
+    "🐱",
+    "?!1",
+    "12345",
+    "他说：“{hero} %s \\n {0}\"'`",
+    "一只{name}在[月球]上<种花>",
+    "“勇敢的小兔子”🐰去森林里找月亮🌙",
+    "кот и собака",
+    "ねこが花を植える",
+    "在" * 2_000,
+    "一只小猫" * 500,
+    "abc" * 666,
+    "从前有一座山，山里有一座庙，" * 140,
+    "A dog runs. " * 160,
+    "的的的，在在在",
+    "the a an of in",
+    "line one\nline two\n\tline three",
+]
+
+
+@pytest.mark.parametrize("idea", HOSTILE, ids=range(len(HOSTILE)))
+@pytest.mark.parametrize(("shots", "shot_ms"), [(3, 5_000), (12, 10_000)])
+def test_any_idea_gives_a_speakable_story(idea: str, shots: int, shot_ms: int) -> None:
+    """Emoji, quotes, format characters, one word or 2,000 characters: the storyboard is valid and every line fits its shot."""
+    board = story(idea, shots=shots, shot_ms=shot_ms)
+    assert len(board.shots) == shots
+    for shot in board.shots:
+        assert_speakable(shot.spoken, shot_ms=shot_ms, language=detect_language(idea))
+        assert shot.scene_desc.strip()
+        assert len(shot.scene_desc) < 400
+
+
+def assert_speakable(spoken: str, *, shot_ms: int, language: Language) -> None:
+    seconds = shot_ms / 1000 - 1
+    size = len(spoken) if language is Language.ZH else len(spoken.split())
+    assert size <= seconds * (4 if language is Language.ZH else 2.5)
+    assert not set(spoken) & set('（）()【】[]*“”"{}')
+
+
+def test_a_script_speaks_with_its_own_voices() -> None:
+    """Lines stay with their speakers; names, directions, quotation marks and headings are never read aloud."""
+    board = story("", script=SCRIPT)
+    assert board.title == "雨夜"
+    assert [(shot.speaker, shot.dialogue) for shot in board.shots] == [
+        ("小李", "欢迎光临。"),
+        ("黑猫", "给我来一份鱼罐头快点！"),
+        ("小李", "你……会说话？"),
+    ]
+    assert "一只黑猫走进来" in board.shots[1].scene_desc
+    assert all("便利店" in shot.image_prompt for shot in board.shots)
+
+
+def test_an_english_script_is_told_in_english() -> None:
+    """`Name: line` and `INT.` headings are read like their Chinese forms; a link or a clock time is no speaker."""
+    script = "INT. SHIP - NIGHT\nOLD MAN: (whispers) Hold on.\nhttps://example.test/a\n12:30 the bell rings\nMia: We are home!"
+    board = story("", script=script, shots=3)
+    assert {(shot.speaker, shot.dialogue) for shot in board.shots if shot.speaker} <= {
+        ("OLD MAN", "Hold on."),
+        ("Mia", "We are home!"),
+    }
+    assert ("Mia", "We are home!") in {(shot.speaker, shot.dialogue) for shot in board.shots}
+
+
+@pytest.mark.parametrize("shots", [3, 6, 12])
+@pytest.mark.parametrize(
+    "script",
+    [
+        "她推开门，屋里一片漆黑。墙上的钟停在三点。她听见自己的心跳。",
+        "小明：好。",
+        "小明：" + "这句话非常非常长，长到一个镜头根本说不完，" * 60,
+        "旁白：" + "很久以前。" * 900,
+        "\n".join(f"角色{number}：第{number}句台词！" for number in range(300)),
+        "：：：\n（）\n：没有名字",
+        "。。。！！！",
+        "One long line without any stop " * 60,
+    ],
+)
+def test_any_script_fills_exactly_the_asked_shots(script: str, shots: int) -> None:
+    """Fewer lines than shots, many more, or no line at all: the shots are there and what is said fits."""
+    board = story("", script=script, shots=shots)
+    assert len(board.shots) == shots
+    for shot in board.shots:
+        assert_speakable(shot.spoken, shot_ms=5_000, language=detect_language(script))
+        assert shot.scene_desc.strip()
+
+
+@pytest.mark.parametrize("shots", range(1, 20))
+def test_an_arc_has_one_beat_a_shot_and_ends_with_the_end(shots: int) -> None:
+    """Stories of any length begin, meet trouble and end; none repeats a beat except the journey."""
+    beats = plan_beats(shots)
+    assert len(beats) == shots
+    assert "crisis" in beats
+    if shots >= 3:
+        assert (beats[0], beats[-1]) == ("opening", "ending" if shots < 12 else "ending")
+
+
+@pytest.mark.parametrize("changes", [{"style_key": "baroque"}, {"shots": 0}])
+def test_an_impossible_request_is_refused_before_any_work(changes) -> None:
+    """Unknown styles are refused by name, not told in a default style."""
+    writer, asked = OfflineText(), request_for(subject(**changes))
+    for attempt in (lambda: writer.describe(asked), lambda: asyncio.run(writer.submit(asked))):
+        with pytest.raises(ProviderFault) as refused:
+            attempt()
+        assert refused.value.code is ErrorCode.INPUT_INVALID
+
+
+def test_what_decides_the_story_is_described() -> None:
+    """The ledger's key changes with everything that changes the story, and with nothing else."""
+    writer = OfflineText()
+    base = writer.describe(request_for(subject()))
+    assert base == writer.describe(request_for(subject(), problems="again"))
+    for other in (subject("狗"), subject(style_key="ink"), subject(shots=6), subject(shot_ms=10_000), subject(script="甲：好")):
+        assert writer.describe(request_for(other)) != base
+    assert json.loads(json.dumps(base)) == base
+
+
+def test_a_provider_that_answers_at_once_has_no_jobs() -> None:
+    """Polling would hide a lost answer; it is refused. There is nothing to find, to cancel or to download."""
+    writer, asked = OfflineText(), request_for(subject())
+    with pytest.raises(ProviderFault, match="makes no jobs"):
+        asyncio.run(writer.poll("job-1", asked))
+    with pytest.raises(ProviderFault, match="gives no links"):
+        asyncio.run(writer.fetch(Remote("https://example.test/x")))
+    assert asyncio.run(writer.fetch(Inline(b"x"))) == b"x"
+    assert asyncio.run(writer.cancel("job-1")) is CancelOutcome.UNSUPPORTED
+    assert asyncio.run(writer.find(asked, since=datetime.now(UTC))) == ()
+    assert (writer.asynchronous, writer.offline, writer.estimate(asked)) == (False, True, 0)
+    asyncio.run(writer.close())
