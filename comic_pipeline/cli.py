@@ -81,7 +81,7 @@ def demo(
     settings = _settings()
     prepare_home(settings)
     # Dagster is imported here alone: every other command starts in a fraction of a second.
-    from comic_pipeline.demo import make_demo
+    from comic_pipeline.demo.film import make_demo
 
     progress = DemoProgress()
     with Live(progress, console=_err, refresh_per_second=4, transient=True) if not as_json else _quiet():

@@ -11,16 +11,23 @@ from decimal import Decimal
 from typing import TypeVar
 from uuid import uuid4
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ValidationError
 from sqlalchemy import Connection
 from sqlalchemy.exc import IntegrityError
 
-from comic_pipeline.model.errors import ComicError, ErrorCode, Refused
+from comic_pipeline.model.errors import ErrorCode, Refused
 from comic_pipeline.model.limits import DAILY_QUOTA, FORMAL_TIERS, PRIORITY
-from comic_pipeline.model.project import ProduceRequest, Project, RawProduceRequest, Tier
-from comic_pipeline.model.stage import made
-from comic_pipeline.model.storyboard import OverrideField
-from comic_pipeline.model.submission import Answer, Submission
+from comic_pipeline.model.project import (
+    ProduceRequest,
+    Project,
+    RawProduceRequest,
+    Tier,
+    check_project_id,
+    clean_text,
+)
+from comic_pipeline.model.stage import StageRow, check_redoable, needs_made
+from comic_pipeline.model.submission import Answer, CancelRequest, RedoRequest, Submission
+from comic_pipeline.model.task import TaskStatus
 from comic_pipeline.model.workflow import (
     ALLOWED_FROM,
     STAGE_RULES,
@@ -28,6 +35,7 @@ from comic_pipeline.model.workflow import (
     Stage,
     StageStatus,
     SubmissionKind,
+    SubmissionStatus,
     check_allowed,
     downstream,
 )
@@ -36,32 +44,10 @@ from comic_pipeline.store.submissions import NewSubmission
 
 _Payload = TypeVar("_Payload", bound=BaseModel)
 
-_SHOT_FIELDS = {
-    Stage.FRAMES: OverrideField.TAKE_FRAMES,
-    Stage.VOICES: OverrideField.TAKE_VOICES,
-    Stage.CLIPS: OverrideField.TAKE_CLIPS,
-    Stage.FILM: OverrideField.TAKE_FILM,
-}
-
-
-class CancelRequest(BaseModel):
-    """Payload of a `cancel` submission."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    reason: str = ""
-    force: bool = False
-
-
-class RedoRequest(BaseModel):
-    """Payload of a `redo` submission: which stage, which shots (all when empty), with which words or seed."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    stage: Stage
-    shots: tuple[int, ...] = ()
-    prompt: str = ""
-    seed: int | None = None
+_NOT_PASSED = (StageStatus.FAILED, StageStatus.MANUAL_REQUIRED, StageStatus.CANCELLED)
+# What the table of submissions takes.
+_PAYLOAD_MAX_CHARS = 200_000
+_NAME_MAX_CHARS = 128
 
 
 class Waits(Exception):
@@ -70,6 +56,10 @@ class Waits(Exception):
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
         self.reason = reason
+
+
+class _DecidedElsewhere(Exception):
+    """Somebody else has answered the submission meanwhile: nothing of ours may stay."""
 
 
 @dataclass(frozen=True)
@@ -81,26 +71,73 @@ class House:
 
 
 def submit(connection: Connection, new: NewSubmission, *, now: datetime) -> Submission:
-    """Write a request down, once: a repeated key finds the first one. The reconciler admits it."""
-    if not new.user_id or len(new.user_id) > 128:
-        raise Refused(ErrorCode.INPUT_INVALID, f"user id {new.user_id[:40]!r} must have 1 to 128 characters")
+    """Write a request down, once: a repeated key finds the first one. The reconciler admits it.
+
+    Raises Refused(INPUT_INVALID) for what no row can hold; what the payload means is judged when it is decided.
+    """
+    _check_name("user id", new.user_id)
+    if new.key is not None:
+        _check_name("idempotency key", new.key)
+    if new.project_id is not None:
+        check_project_id(new.project_id)
+    elif new.kind is not SubmissionKind.PRODUCE:
+        raise Refused(ErrorCode.INPUT_INVALID, f"{new.kind} names no project")
+    clean_text("payload", new.payload, limit=_PAYLOAD_MAX_CHARS, required=False)
     submission, _ = submissions.insert(connection, new, now=now)
     return submission
 
 
 def decide(connection: Connection, submission: Submission, house: House) -> Answer | None:
-    """Carry out one submission and answer it in its row; None when it keeps waiting. Never raises for a bad request."""
+    """Carry out one submission and answer it in its row, all or nothing. Never raises for a bad request.
+
+    None when it keeps waiting, was rejected, or has been decided by somebody else meanwhile.
+    """
     try:
         with connection.begin_nested():
             answer = _HANDLERS[submission.kind](connection, submission, house)
+            _accept(connection, submission, answer, now=house.now)
+    except _DecidedElsewhere:
+        return None
     except Waits as waits:
         submissions.wait(connection, submission.id, message=waits.reason)
         return None
-    except ComicError as refused:
+    except Refused as refused:
         submissions.reject(connection, submission.id, code=refused.code, message=refused.detail, now=house.now)
         return None
-    submissions.accept(connection, submission.id, answer, now=house.now)
+    except IntegrityError:
+        # Another process (a run by hand, the command line) took the same stage or the user's one place a moment earlier.
+        message = f"{submission.kind}: the project or its user has just begun something else; look at the status and try again"
+        submissions.reject(connection, submission.id, code=ErrorCode.CONFLICT, message=message, now=house.now)
+        return None
     return answer
+
+
+def _accept(connection: Connection, submission: Submission, answer: Answer, *, now: datetime) -> None:
+    if not submissions.accept(connection, submission.id, answer, now=now):
+        raise _DecidedElsewhere
+
+
+def keeps_waiting(connection: Connection, submission: Submission, house: House) -> bool:
+    """Whether deciding a waiting submission now would change nothing: read only, so that a long line costs no writes."""
+    if submission.status is not SubmissionStatus.WAITING or submission.kind is not SubmissionKind.PRODUCE:
+        return False
+    project = _new_project(_parse(RawProduceRequest, submission).checked(), submission, house)
+    return _same(connection, project) is None and _formal_in_the_way(connection, project) is not None
+
+
+def stop(connection: Connection, project_id: str, *, reason: str, now: datetime) -> bool:
+    """Raise the flags of a project and end the rounds that no run has begun. True while a run is still at it.
+
+    The first reason stays. The reconciler moves the project to CANCELLED when its last round has ended.
+    """
+    projects.request_cancel(connection, project_id, reason=reason, now=now)
+    ledger.cancel_project(connection, project_id, reason=reason, now=now)
+    busy = False
+    for row in stages.latest(connection, project_id).values():
+        if row.status is StageStatus.REQUESTED:
+            stages.end(connection, row.id, status=StageStatus.CANCELLED, code=ErrorCode.CANCELLED, message=reason, now=now)
+        busy = busy or row.status in (StageStatus.QUEUED, StageStatus.RUNNING)
+    return busy
 
 
 def answer_of(connection: Connection, submission_id: int) -> Answer:
@@ -118,23 +155,42 @@ def answer_of(connection: Connection, submission_id: int) -> Answer:
 def _produce(connection: Connection, submission: Submission, house: House) -> Answer:
     asked = _parse(RawProduceRequest, submission).checked()
     project = _new_project(asked, submission, house)
-    same = projects.find_same(connection, project)
-    if same is not None:
+    if same := _same(connection, project):
         return Answer(project_id=same.id, status=same.status, reused=True)
-    if project.tier in FORMAL_TIERS and (active := projects.find_active_formal(connection, project.user_id)):
-        raise Waits(f"waiting for project {active}: one formal project a user at a time / 等待用户的上一个项目完成")
+    _wait_in_line(connection, project)
     _check_quota(connection, submission, house.now)
     try:
         with connection.begin_nested():
             projects.insert(connection, project)
     except IntegrityError:
+        # A retry of the user's other formal project may have come first: only then it is not the id that is taken.
+        _wait_in_line(connection, project)
         raise Refused(ErrorCode.CONFLICT, f"project id {project.id} is taken") from None
     return Answer(project_id=project.id, status=project.status)
 
 
+def _same(connection: Connection, project: Project) -> Project | None:
+    """The project that is on its way to the same film; one that is being cancelled is not."""
+    same = projects.find_same(connection, project)
+    return None if same is None or same.cancel_requested else same
+
+
+def _wait_in_line(connection: Connection, project: Project) -> None:
+    if active := _formal_in_the_way(connection, project):
+        raise Waits(f"waiting for project {active}: one formal project a user at a time / 等待用户的上一个项目完成")
+
+
+def _formal_in_the_way(connection: Connection, project: Project) -> str | None:
+    """The user's active formal project, when `project` is another one."""
+    active = projects.find_active_formal(connection, project.user_id) if project.tier in FORMAL_TIERS else None
+    return None if active == project.id else active
+
+
 def _new_project(asked: ProduceRequest, submission: Submission, house: House) -> Project:
     return Project(
-        id=submission.project_id or f"p-{house.now:%Y%m%d}-{uuid4().hex[:10]}",
+        id=f"p-{house.now:%Y%m%d}-{uuid4().hex[:10]}"
+        if submission.project_id is None
+        else check_project_id(submission.project_id),
         user_id=submission.user_id,
         tier=submission.tier,
         kind=asked.kind,
@@ -171,17 +227,20 @@ def _retry(connection: Connection, submission: Submission, house: House) -> Answ
     project = _target(connection, submission)
     check_allowed(SubmissionKind.RETRY, ProjectState(project.status), project_id=project.id)
     _refuse_second_formal(connection, project)
-    latest = stages.latest(connection, project.id)
-    ended = (StageStatus.FAILED, StageStatus.MANUAL_REQUIRED, StageStatus.CANCELLED)
+    _go_on(connection, project, stages.latest(connection, project.id), now=house.now)
+    _reopen(connection, project, house.now, retry_count=project.retry_count + 1)
+    return Answer(project_id=project.id, status=ProjectState.QUEUED)
+
+
+def _go_on(connection: Connection, project: Project, latest: dict[Stage, StageRow], *, now: datetime) -> None:
+    """A new round, with a fresh allowance, for each of these stages that ended without passing."""
     for stage, row in latest.items():
-        if row.status not in ended:
+        if row.status not in _NOT_PASSED:
             continue
         ledger.renew(connection, project.id, STAGE_RULES[stage].crafts)
         # Stages whose needs are not made become due by themselves when those are.
-        if all(made(need, latest) for need in STAGE_RULES[stage].needs):
-            stages.request(connection, project.id, stage, stage_id=str(uuid4()), priority=PRIORITY[project.tier], now=house.now)
-    _reopen(connection, project, house.now, retry_count=project.retry_count + 1)
-    return Answer(project_id=project.id, status=ProjectState.QUEUED)
+        if needs_made(stage, latest):
+            _request(connection, project, stage, now=now)
 
 
 def _redo(connection: Connection, submission: Submission, house: House) -> Answer:
@@ -189,17 +248,19 @@ def _redo(connection: Connection, submission: Submission, house: House) -> Answe
     check_allowed(SubmissionKind.REDO, ProjectState(project.status), project_id=project.id)
     _refuse_second_formal(connection, project)
     latest = stages.latest(connection, project.id)
-    if asked.stage not in latest or asked.stage is Stage.STORYBOARD:
-        possible = ", ".join(stage for stage in latest if stage is not Stage.STORYBOARD)
-        raise Refused(
-            ErrorCode.CONFLICT, f"stage {asked.stage} of project {project.id} cannot be re-made; one of: {possible or 'none yet'}"
-        )
-    for seq in _shots_to_redo(connection, project, asked):
-        _override(connection, project, asked, seq=seq, by=submission.user_id, now=house.now)
     affected = downstream(asked.stage)
+    check_redoable(asked.stage, latest, project_id=project.id)
+    before = overrides.load(connection, project.id)
+    for seq in _shots_to_redo(connection, project, asked):
+        for wish in asked.overrides(seq, before):
+            overrides.add(
+                connection, project.id, seq=seq, field=wish.field, value=wish.value, by=submission.user_id, now=house.now
+            )
     for stage in affected:
         ledger.renew(connection, project.id, STAGE_RULES[stage].crafts)
-    stages.request(connection, project.id, asked.stage, stage_id=str(uuid4()), priority=PRIORITY[project.tier], now=house.now)
+    _request(connection, project, asked.stage, now=house.now)
+    # What failed beside it would otherwise keep the project from ever being finished.
+    _go_on(connection, project, {stage: row for stage, row in latest.items() if stage not in affected}, now=house.now)
     _reopen(connection, project, house.now)
     return Answer(project_id=project.id, status=ProjectState.QUEUED)
 
@@ -207,28 +268,11 @@ def _redo(connection: Connection, submission: Submission, house: House) -> Answe
 def _shots_to_redo(connection: Connection, project: Project, asked: RedoRequest) -> tuple[int, ...]:
     if asked.stage is Stage.FILM:
         return (0,)
-    made = {task.shot_seq for task in ledger.of_project(connection, project.id) if task.shot_seq is not None}
-    unknown = sorted(set(asked.shots) - made)
+    known = sorted({task.shot_seq for task in ledger.of_project(connection, project.id) if task.shot_seq is not None})
+    unknown = sorted(set(asked.shots).difference(known))
     if unknown:
-        raise Refused(ErrorCode.INPUT_INVALID, f"shots {unknown} do not exist in project {project.id}; it has {sorted(made)}")
-    return asked.shots or tuple(sorted(made))
-
-
-def _override(  # what, where, by whom, when
-    connection: Connection, project: Project, asked: RedoRequest, *, seq: int, by: str, now: datetime
-) -> None:
-    words = {
-        Stage.FRAMES: OverrideField.IMAGE_PROMPT,
-        Stage.CLIPS: OverrideField.MOTION_PROMPT,
-        Stage.VOICES: OverrideField.DIALOGUE,
-    }
-    field = _SHOT_FIELDS[asked.stage]
-    take = overrides.load(connection, project.id).take(seq, field) + 1
-    overrides.add(connection, project.id, seq=seq, field=field, value=str(take), by=by, now=now)
-    if asked.prompt and asked.stage in words:
-        overrides.add(connection, project.id, seq=seq, field=words[asked.stage], value=asked.prompt, by=by, now=now)
-    if asked.seed is not None:
-        overrides.add(connection, project.id, seq=seq, field=OverrideField.SEED, value=str(asked.seed), by=by, now=now)
+        raise Refused(ErrorCode.INPUT_INVALID, f"shots {unknown[:10]} do not exist in project {project.id}; it has {known}")
+    return tuple(sorted(set(asked.shots)) or known)
 
 
 def _cancel(connection: Connection, submission: Submission, house: House) -> Answer:
@@ -236,19 +280,12 @@ def _cancel(connection: Connection, submission: Submission, house: House) -> Ans
     if project.status == ProjectState.CANCELLED:
         return _cancelled(project.id, ProjectState.CANCELLED, running=())
     check_allowed(SubmissionKind.CANCEL, ProjectState(project.status), project_id=project.id)
-    reason = asked.reason or f"cancelled by {submission.user_id}"
-    projects.request_cancel(connection, project.id, reason=reason, now=house.now)
-    ledger.cancel_project(connection, project.id, reason=reason, now=house.now)
-    for row in stages.latest(connection, project.id).values():
-        if row.status is StageStatus.REQUESTED:
-            stages.end(connection, row.id, status=StageStatus.CANCELLED, code=ErrorCode.CANCELLED, message=reason, now=house.now)
-    busy = [
-        row for row in stages.latest(connection, project.id).values() if row.status in (StageStatus.QUEUED, StageStatus.RUNNING)
-    ]
+    reason = project.cancel_reason or asked.reason or f"cancelled by {submission.user_id}"
+    busy = stop(connection, project.id, reason=reason, now=house.now)
     running = tuple(
         task.task_id
         for task in ledger.of_project(connection, project.id)
-        if task.status == "running" and task.provider_request_id
+        if task.status is TaskStatus.RUNNING and task.provider_request_id
     )
     if busy:
         return _cancelled(project.id, ProjectState(project.status), running=running)
@@ -324,7 +361,18 @@ def _refuse_second_formal(connection: Connection, project: Project) -> None:
 def _target(connection: Connection, submission: Submission) -> Project:
     if not submission.project_id:
         raise Refused(ErrorCode.INPUT_INVALID, f"{submission.kind} names no project")
+    # Whatever is decided from the project's state and rounds must still be true when it is written.
+    projects.lock(connection, submission.project_id)
     return projects.get(connection, submission.project_id)
+
+
+def _request(connection: Connection, project: Project, stage: Stage, *, now: datetime) -> None:
+    stages.request(connection, project.id, stage, stage_id=str(uuid4()), priority=PRIORITY[project.tier], now=now)
+
+
+def _check_name(what: str, name: str) -> None:
+    if not 1 <= len(name) <= _NAME_MAX_CHARS or not name.isprintable():
+        raise Refused(ErrorCode.INPUT_INVALID, f"{what} {name[:40]!r} must have 1 to {_NAME_MAX_CHARS} printable characters")
 
 
 def _parse(kind: type[_Payload], submission: Submission) -> _Payload:
@@ -334,5 +382,6 @@ def _parse(kind: type[_Payload], submission: Submission) -> _Payload:
         first = invalid.errors(include_url=False)[0]
         where = ".".join(map(str, first["loc"])) or "payload"
         raise Refused(ErrorCode.INPUT_INVALID, f"{where}: {first['msg']} (got {str(first.get('input'))[:80]!r})") from None
-    except (json.JSONDecodeError, RecursionError) as broken:
-        raise Refused(ErrorCode.INPUT_INVALID, f"payload is not JSON: {broken}") from None
+    except (ValueError, RecursionError) as broken:
+        # Not only JSONDecodeError: Python refuses numbers of over 4,300 digits with a plain ValueError.
+        raise Refused(ErrorCode.INPUT_INVALID, f"payload is not JSON that can be read: {str(broken)[:200]}") from None

@@ -2,6 +2,8 @@
 
 import logging
 import os
+import re
+from collections.abc import Callable
 from decimal import Decimal
 from enum import StrEnum
 from functools import cached_property
@@ -15,6 +17,9 @@ from comic_pipeline.model.errors import ErrorCode, Refused
 from comic_pipeline.model.limits import ProviderLimit, parse_budgets, parse_provider_limits
 from comic_pipeline.model.project import Tier
 from comic_pipeline.model.workflow import Stage
+
+_LOGGER = "comic_pipeline"
+_SECONDS = re.compile(r"\d{1,6}(\.\d{1,6})?", re.ASCII)
 
 
 class TextProviderName(StrEnum):
@@ -104,16 +109,28 @@ class Settings(BaseSettings):
     openai_voice_model: str = Field(default="gpt-4o-mini-tts", alias="OPENAI_VOICE_MODEL")
     openai_voice: str = Field(default="alloy", alias="OPENAI_VOICE")
 
-    poll_seconds: float = Field(default=10.0, gt=0, alias="COMIC_POLL_SECONDS", description="ceiling of the poll interval")
+    poll_seconds: float = Field(
+        default=10.0, gt=0, allow_inf_nan=False, alias="COMIC_POLL_SECONDS", description="ceiling of the poll interval"
+    )
     retry_delays_text: str = Field(default="30,120,300", alias="COMIC_RETRY_DELAYS", description="seconds between rounds")
     max_retry: int = Field(default=3, ge=0, alias="COMIC_MAX_RETRY", description="rounds a task may be tried again")
     lost_recreates: int = Field(default=1, ge=0, alias="COMIC_LOST_RECREATES")
     lost_grace: float = Field(
-        default=60.0, ge=0, alias="COMIC_LOST_GRACE", description="seconds after which an unlisted job surely does not exist"
+        default=60.0,
+        ge=0,
+        allow_inf_nan=False,
+        alias="COMIC_LOST_GRACE",
+        description="seconds after which an unlisted job surely does not exist",
     )
-    project_timeout: float = Field(default=3_600.0, gt=0, alias="COMIC_PROJECT_TIMEOUT", description="seconds of stage time")
+    project_timeout: float = Field(
+        default=3_600.0, gt=0, allow_inf_nan=False, alias="COMIC_PROJECT_TIMEOUT", description="seconds of stage time"
+    )
     lease_seconds: float = Field(
-        default=60.0, gt=0, alias="COMIC_LEASE_SECONDS", description="how long a silent process keeps its tasks"
+        default=60.0,
+        gt=0,
+        allow_inf_nan=False,
+        alias="COMIC_LEASE_SECONDS",
+        description="how long a silent process keeps its tasks",
     )
     limits_text: str = Field(default="ark_video=10/5,ark_image=5/5,ark_text=5/5,openspeech_voice=5/5", alias="COMIC_LIMITS")
     budgets_text: str = Field(
@@ -153,9 +170,9 @@ class Settings(BaseSettings):
     @field_validator("retry_delays_text")
     @classmethod
     def _delays_readable(cls, text: str) -> str:
-        delays = [float(part) for part in text.split(",")]
-        if not delays or min(delays) < 0:
-            raise ValueError("write seconds separated by commas, e.g. 30,120,300")
+        for part in text.split(","):
+            if not _SECONDS.fullmatch(part.strip()):
+                raise ValueError(f"cannot read {part.strip()[:40]!r}; write seconds separated by commas, e.g. 30,120,300")
         return text
 
     @cached_property
@@ -191,7 +208,9 @@ class Settings(BaseSettings):
     @property
     def effective_objects(self) -> str:
         """Where objects live: an absolute folder or an s3:// address."""
-        return self.objects or str(self.files / "objects")
+        if "://" in self.objects:
+            return self.objects
+        return str(Path(self.objects).expanduser().absolute() if self.objects else self.files / "objects")
 
     @property
     def allowed_hosts(self) -> frozenset[str]:
@@ -237,27 +256,46 @@ def load_settings(**overrides: Any) -> Settings:
         name = str(error["loc"][0]) if error["loc"] else "environment"
         value = "" if "KEY" in name or "TOKEN" in name or "URL" in name else f" {str(error.get('input'))[:80]!r}"
         raise Refused(ErrorCode.INPUT_INVALID, f"{name}{value}: {error['msg']}") from None
-    logging.getLogger("comic_pipeline").addFilter(_SecretFilter(settings.secrets()))
+    _mask_in_logs(settings.secrets())
     return settings
 
 
 def process_environment(settings: Settings) -> dict[str, str]:
     """The environment for a child process of the embedded deployment: ours, with absolute homes."""
-    return {**os.environ, "COMIC_HOME": str(settings.home), "DAGSTER_HOME": str(settings.dagster_home)}
+    places = {"COMIC_HOME": str(settings.home), "DAGSTER_HOME": str(settings.dagster_home)}
+    return {**os.environ, **places, **({"COMIC_OBJECTS": settings.effective_objects} if settings.objects else {})}
 
 
-class _SecretFilter(logging.Filter):
-    """Replaces secret values in whatever is logged through our loggers."""
+class _MaskingFactory:
+    """Makes log records; in those of our loggers secret values become ***, in the message and in the traceback.
 
-    def __init__(self, secrets: tuple[str, ...]) -> None:
-        super().__init__()
+    A filter would not do: one on `comic_pipeline` does not see what `comic_pipeline.work` logs.
+    """
+
+    def __init__(self, make: Callable[..., logging.LogRecord], secrets: tuple[str, ...]) -> None:
+        self.make = make
         self._secrets = secrets
 
-    def filter(self, record: logging.LogRecord) -> bool:
-        """Mask in place; always let the record through."""
+    def __call__(self, name: str, *args: Any, **kwargs: Any) -> logging.LogRecord:
+        record = self.make(name, *args, **kwargs)
+        if name != _LOGGER and not name.startswith(f"{_LOGGER}."):
+            return record
         text = record.getMessage()
-        if any(secret in text for secret in self._secrets):
-            for secret in self._secrets:
-                text = text.replace(secret, "***")
-            record.msg, record.args = text, ()
-        return True
+        if self._masked(text) != text:
+            record.msg, record.args = self._masked(text), ()
+        if record.exc_info:
+            traceback = logging.Formatter().formatException(record.exc_info)
+            # Formatters write `exc_text` when it is there.
+            record.exc_text = self._masked(traceback)
+        return record
+
+    def _masked(self, text: str) -> str:
+        for secret in self._secrets:
+            text = text.replace(secret, "***")
+        return text
+
+
+def _mask_in_logs(secrets: tuple[str, ...]) -> None:
+    current = logging.getLogRecordFactory()
+    make = current.make if isinstance(current, _MaskingFactory) else current
+    logging.setLogRecordFactory(_MaskingFactory(make, secrets) if secrets else make)

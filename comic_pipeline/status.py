@@ -133,9 +133,10 @@ def _eta(connection: Connection, project: Project, state: ProjectState, tasks: S
 
 def _remaining(connection: Connection, project: Project, stage: Stage, tasks: Sequence[Task], settings: Settings) -> float | None:
     craft = STAGE_RULES[stage].crafts[0]
-    done = len({task.shot_seq for task in tasks if task.task_type is craft and task.status is TaskStatus.SUCCESS})
+    # Of a shot that was wanted several times the newest wish counts; shots without words have no voice task at all.
+    newest = {task.shot_seq: task.status for task in tasks if task.task_type is craft}
     planned = 1 if stage in (Stage.STORYBOARD, Stage.FILM) else project.bucket.shots
-    left = max(0, planned - done)
+    left = sum(status is not TaskStatus.SUCCESS for status in newest.values()) if newest else planned
     if left == 0:
         return 0.0
     median = ledger.median_seconds(connection, craft, settings.providers_of(stage)[0])

@@ -13,13 +13,13 @@ from uuid import uuid4
 
 from pydantic import ValidationError
 from sqlalchemy import Connection
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
 from comic_pipeline import quality, service
 from comic_pipeline.model.errors import ComicError, ErrorCode, StorageFault
 from comic_pipeline.model.limits import PRIORITY
 from comic_pipeline.model.project import Project, check_project_id
-from comic_pipeline.model.stage import StageRow, due_stages, made, shown_state
+from comic_pipeline.model.stage import StageRow, due_stages, needs_made, rounds_in_a_row, shown_state, stalled
 from comic_pipeline.model.workflow import (
     ACTIVE_PROJECT_STATES,
     PROJECT_TAG,
@@ -41,7 +41,12 @@ _Key = TypeVar("_Key", int, str)
 
 EMIT_AT_MOST = 50
 ADMIT_AT_MOST = 200
+# More than can be admitted: those that wait for another project of their user must not hide the ones behind them.
+LOOK_AT_MOST = 2_000
 _PASS_LEASE = 30.0
+_ALIVE = (RunPhase.WAITING, RunPhase.RUNNING)
+# What a single unreadable row can raise.
+_ROW_FAULTS = (ComicError, ValidationError, ValueError, LookupError)
 _log = logging.getLogger("comic_pipeline.workflow")
 
 
@@ -111,8 +116,9 @@ class Reconciler:
 
     def tick(self) -> Pass:
         """One pass; call it between `take` and `leave`."""
-        changed, refused = self._collect()
-        for step in (self._admit, self._advance):
+        changed = 0
+        refused: list[str] = []
+        for step in (self._collect, self._admit, self._advance):
             more, wrong = step()
             changed, refused = changed + more, [*refused, *wrong]
         launches, wrong = self._emit()
@@ -124,115 +130,153 @@ class Reconciler:
         with self.database.read() as connection:
             open_rows = stages.open_ids(connection)
         seen = self.runs.find(open_rows) if open_rows else {}
-        return self._each(open_rows, lambda connection, row_id: self._collect_row(connection, row_id, seen.get(row_id)))
+        stirring = self._needing(
+            open_rows, lambda connection, row_id: self._stirs(connection, row_id, run_id=open_rows[row_id], seen=seen.get(row_id))
+        )
+        return self._each(stirring, lambda connection, row_id: self._collect_row(connection, row_id, seen.get(row_id)))
 
-    def _collect_row(self, connection: Connection, row_id: str, seen: SeenRun | None) -> bool:
+    def _stirs(self, connection: Connection, row_id: str, *, run_id: str | None, seen: SeenRun | None) -> bool:
+        """Whether the row must be written. What must be said to its run is said here, where no lock waits for the answer."""
+        if seen is None:
+            return run_id is not None
+        if run_id is None or (seen.phase not in _ALIVE and seen.run_id == run_id):
+            return True
         row = stages.get(connection, row_id)
         if row is None:
             return False
-        project = projects.get(connection, row.project_id)
-        phase = self._phase(row, seen)
-        if phase is None:
+        if row.status is not StageStatus.RUNNING:
+            if seen.phase in _ALIVE and projects.get(connection, row.project_id).cancel_requested:
+                self.runs.terminate(seen.run_id)
+            return seen.phase not in _ALIVE
+        if not self._silent(row):
             return False
-        if phase is RunPhase.WAITING or phase is RunPhase.RUNNING:
-            run_id = seen.run_id if seen else ""
-            if project.cancel_requested and row.status is not StageStatus.RUNNING:
-                self.runs.terminate(run_id)
-            return stages.mark_queued(connection, row.id, run_id=run_id, now=self.now())
-        self._end_row(connection, project, row, phase=phase, run_id=seen.run_id if seen else row.run_id)
+        self.runs.give_up(row.run_id or seen.run_id, reason=f"no heartbeat since {row.heartbeat_at:%H:%M:%S} UTC")
         return True
 
-    def _phase(self, row: StageRow, seen: SeenRun | None) -> RunPhase | None:
-        """What to make of the row's run; None when there is nothing to see yet."""
-        if seen is None:
-            return None if row.status is StageStatus.REQUESTED else RunPhase.GONE
-        silent = row.heartbeat_at is not None and self.now() - row.heartbeat_at > timedelta(
-            seconds=2 * self.settings.lease_seconds
-        )
-        if seen.phase is RunPhase.RUNNING and row.status is StageStatus.RUNNING and silent:
-            self.runs.give_up(seen.run_id, reason=f"no heartbeat since {row.heartbeat_at:%H:%M:%S} UTC")
-            return RunPhase.GONE
-        return seen.phase
+    def _silent(self, row: StageRow) -> bool:
+        allowed = timedelta(seconds=2 * self.settings.lease_seconds)
+        return row.heartbeat_at is not None and self.now() - row.heartbeat_at > allowed
 
-    def _end_row(self, connection: Connection, project: Project, row: StageRow, *, phase: RunPhase, run_id: str | None) -> None:
-        given = verdicts.of_run(connection, project.id, run_id=run_id or "")
-        required = [(asset, quality.GATES[asset]) for asset in STAGE_RULES[row.stage].assets if asset in quality.GATES]
+    def _collect_row(self, connection: Connection, row_id: str, seen: SeenRun | None) -> bool:
+        owner = stages.owner_of(connection, row_id)
+        if owner is None:
+            return False
+        # A cancel, a retry or a run by hand must not slip in between what is read here and what is written.
+        projects.lock(connection, owner)
+        row, project = stages.get(connection, row_id), projects.get(connection, owner)
+        if row is None or row.ended_at is not None:
+            return False
+        if seen is None:
+            return row.status is not StageStatus.REQUESTED and self._end_row(connection, project, row, RunPhase.GONE)
+        # A run that was re-executed by hand carries the same tag; while the row runs, only the run that claimed it speaks for it.
+        foreign = row.status is StageStatus.RUNNING and seen.run_id != row.run_id
+        if seen.phase in _ALIVE or foreign:
+            if row.status is StageStatus.RUNNING and self._silent(row):
+                return self._end_row(connection, project, row, RunPhase.GONE)
+            return stages.mark_queued(connection, row.id, run_id=seen.run_id, now=self.now())
+        return self._end_row(connection, project, row.model_copy(update={"run_id": seen.run_id}), seen.phase)
+
+    def _end_row(self, connection: Connection, project: Project, row: StageRow, phase: RunPhase) -> bool:
+        now, assets = self.now(), STAGE_RULES[row.stage].assets
+        # Of this stage only: a run by hand over several stages gives verdicts about all of them.
+        of_run = verdicts.of_run(connection, project.id, run_id=row.run_id or "")
+        given = {check: verdict for (asset, check), verdict in of_run.items() if asset in assets}
+        required = [quality.GATES[asset] for asset in assets if asset in quality.GATES]
         end = decide_end(
             phase,
             stage=row.stage,
             code=row.error_code,
             message=row.error_message or "",
-            verdicts_missing=tuple(check for asset, check in required if (asset, check) not in given),
-            verdicts_failed=tuple(check for (asset, check), verdict in given.items() if not verdict.passed),
-            round_number=row.round,
+            verdicts_missing=tuple(check for check in required if check not in given),
+            verdicts_failed=tuple(check for check, verdict in given.items() if not verdict.passed),
+            all_gated=len(required) == len(assets),
+            round_number=rounds_in_a_row(row, stages.history(connection, project.id)),
             cancel_requested=project.cancel_requested,
         )
-        if end.again and not all(made(need, stages.latest(connection, project.id)) for need in STAGE_RULES[row.stage].needs):
+        if row.run_id:
+            ledger.drop_leases(connection, row.run_id)
+        no_word = row.error_code is None and not given and phase in (RunPhase.FAILED, RunPhase.GONE)
+        if no_word and not project.cancel_requested and not needs_made(row.stage, stages.latest(connection, project.id)):
             # A run by hand selected this stage too but failed before it: it becomes due when its needs are made.
-            stages.end(connection, row.id, status=StageStatus.CANCELLED, code=None, message="not reached", now=self.now())
-            return
-        now = self.now()
+            return stages.end(connection, row.id, status=StageStatus.CANCELLED, code=None, message="not reached", now=now)
         stages.end(connection, row.id, status=end.status, code=end.code, message=end.message, now=now)
-        if run_id:
-            ledger.drop_leases(connection, run_id)
+        if project.status not in ACTIVE_PROJECT_STATES:
+            # Nothing goes on by itself here: a retry or a redo takes up what did not pass.
+            return True
         if end.again:
             stages.request(connection, project.id, row.stage, stage_id=str(uuid4()), priority=row.priority, now=now)
-        self._move_project(connection, project, row, end, now=now)
+        self._move_project(connection, project, row.stage, end, now=now)
+        return True
 
-    def _move_project(self, connection: Connection, project: Project, row: StageRow, end: StageEnd, *, now: datetime) -> None:
+    def _move_project(self, connection: Connection, project: Project, stage: Stage, end: StageEnd, *, now: datetime) -> None:
         state = project_state_after(end)
         if state is None:
             return
-        cancelled = {"cancelled_at": now} if state is ProjectState.CANCELLED else {}
+        if state is ProjectState.CANCELLED:
+            # Somebody terminated the run: the other stages of the project stop too, and the last one ends it.
+            service.stop(connection, project.id, reason=end.message, now=now)
+            return
+        for row in stages.latest(connection, project.id).values():
+            if row.status is StageStatus.REQUESTED:
+                # No new paid work for a project that has stopped; a retry asks for it again.
+                message = f"not started: {stage} ended {end.status}"
+                stages.end(connection, row.id, status=StageStatus.CANCELLED, code=None, message=message, now=now)
         projects.move(
             connection,
             project.id,
             old=ACTIVE_PROJECT_STATES,
             new=state,
             now=now,
-            fail_stage=row.stage,
+            fail_stage=stage,
             error_code=end.code,
             error_message=end.message[:4_000],
             finished_at=now,
-            **cancelled,
         )
 
     # --- admit: requests from outside ----------------------------------------------------------------------------------------
 
     def _admit(self) -> tuple[int, list[str]]:
-        with self.database.read() as connection:
-            waiting = submissions.open_ids(connection, limit=ADMIT_AT_MOST)
-        return self._each(waiting, self._admit_one)
-
-    def _admit_one(self, connection: Connection, submission_id: int) -> bool:
-        submission = submissions.get(connection, submission_id)
-        if submission is None:
-            return False
         house = service.House(budgets=self.settings.budgets, now=self.now())
-        return service.decide(connection, submission, house) is not None
+
+        def decidable(connection: Connection, submission_id: int) -> bool:
+            submission = submissions.get(connection, submission_id)
+            return submission is not None and not service.keeps_waiting(connection, submission, house)
+
+        def decide(connection: Connection, submission_id: int) -> bool:
+            submission = submissions.get(connection, submission_id)
+            return submission is not None and service.decide(connection, submission, house) is not None
+
+        with self.database.read() as connection:
+            undecided = submissions.open_ids(connection, limit=LOOK_AT_MOST)
+        return self._each(self._needing(undecided, decidable)[:ADMIT_AT_MOST], decide)
 
     # --- advance: the next stages ---------------------------------------------------------------------------------------------
 
     def _advance(self) -> tuple[int, list[str]]:
         with self.database.read() as connection:
             producing = projects.in_production(connection)
-        return self._each(producing, self._advance_project)
+        return self._each(self._needing(producing, _can_advance), self._advance_project)
 
     def _advance_project(self, connection: Connection, project_id: str) -> bool:
-        project, now = projects.get(connection, check_project_id(project_id)), self.now()
+        projects.lock(connection, check_project_id(project_id))
+        project, now = projects.get(connection, project_id), self.now()
+        if project.status not in ACTIVE_PROJECT_STATES:
+            return False
         latest = stages.latest(connection, project_id)
         if project.cancel_requested:
             return self._finish_cancel(connection, project, latest, now=now)
-        due = due_stages(latest)
-        for stage in due:
+        for stage in due_stages(latest):
             latest[stage] = stages.request(
                 connection, project_id, stage, stage_id=str(uuid4()), priority=PRIORITY[project.tier], now=now
             )
+        if (row := stalled(latest)) is not None:
+            end = StageEnd(row.status, again=False, code=row.error_code, message=row.error_message or "")
+            self._move_project(connection, project, row.stage, end, now=now)
+            return True
         state = shown_state(latest)
-        if state != project.status:
-            finished = {"finished_at": now} if state is ProjectState.PENDING_REVIEW else {}
-            projects.move(connection, project_id, old=(ProjectState(project.status),), new=state, now=now, **finished)
-        return bool(due) or state != project.status
+        finished = {"finished_at": now} if state is ProjectState.PENDING_REVIEW else {}
+        projects.move(connection, project_id, old=(ProjectState(project.status),), new=state, now=now, **finished)
+        return True
 
     def _finish_cancel(
         self, connection: Connection, project: Project, latest: Mapping[Stage, StageRow], *, now: datetime
@@ -254,8 +298,6 @@ class Reconciler:
     # --- emit: runs to start ------------------------------------------------------------------------------------------------
 
     def _emit(self) -> tuple[list[Launch], list[str]]:
-        with self.database.read() as connection:
-            unseen = stages.unseen_ids(connection, limit=EMIT_AT_MOST)
         launches: list[Launch] = []
 
         def build(connection: Connection, row_id: str) -> bool:
@@ -264,8 +306,29 @@ class Reconciler:
                 launches.append(launch_of(row, projects.get(connection, check_project_id(row.project_id)), self.settings))
             return False
 
-        _, refused = self._each(unseen, build)
+        with self.database.read() as connection:
+            unseen = stages.unseen_ids(connection, limit=EMIT_AT_MOST)
+        _, refused = self._each(self._needing(unseen, build), build)
         return launches, refused
+
+    # --- one row at a time --------------------------------------------------------------------------------------------------
+
+    def _needing(self, keys: Collection[_Key], look: Callable[[Connection, _Key], bool]) -> list[_Key]:
+        """The keys that `look` says there is something to do about, in one read-only transaction: most have nothing."""
+
+        def wanted(connection: Connection, key: _Key) -> bool:
+            try:
+                return look(connection, key)
+            except StorageFault:
+                raise
+            except _ROW_FAULTS:
+                # `_each` meets the same fault in a transaction of its own and sets the row aside.
+                return True
+
+        if not keys:
+            return []
+        with self.database.read() as connection:
+            return [key for key in keys if wanted(connection, key)]
 
     def _each(self, keys: Collection[_Key], act: Callable[[Connection, _Key], bool]) -> tuple[int, list[str]]:
         """Do `act` for each key in a transaction of its own: one bad row is ended with its own code and stops nobody else."""
@@ -276,7 +339,10 @@ class Reconciler:
                     changed += act(connection, key)
             except StorageFault:
                 raise
-            except (ComicError, ValidationError, SQLAlchemyError, ValueError, LookupError) as fault:
+            except IntegrityError as fault:
+                # A run by hand or the command line was first. The next pass looks at what is there then.
+                _log.warning("row %s was changed by somebody else: %s", key, fault.orig)
+            except (*_ROW_FAULTS, SQLAlchemyError) as fault:
                 refused.append(f"{key}: {fault}")
                 _log.exception("row %s cannot be handled", key)
                 self._set_aside(key, fault)
@@ -301,6 +367,14 @@ class Reconciler:
                 error_message=message,
                 finished_at=now,
             )
+
+
+def _can_advance(connection: Connection, project_id: str) -> bool:
+    project = projects.get(connection, check_project_id(project_id))
+    latest = stages.latest(connection, project_id)
+    if project.cancel_requested:
+        return all(row.ended_at is not None for row in latest.values())
+    return bool(due_stages(latest)) or shown_state(latest) != project.status or stalled(latest) is not None
 
 
 def launch_of(row: StageRow, project: Project, settings: Settings) -> Launch:

@@ -13,7 +13,7 @@ DAILY_QUOTA: dict[Tier, int | None] = {Tier.FREE: 3, Tier.PREVIEW: 10, Tier.PAID
 PRIORITY: dict[Tier, int] = {Tier.PREMIUM: 50, Tier.PAID: 40, Tier.PREVIEW: 30, Tier.FREE: 20}
 FORMAL_TIERS = frozenset({Tier.PAID, Tier.PREMIUM})
 
-_ENTRY = re.compile(r"^(?P<provider>[a-z0-9_]+)=(?P<jobs>\d+)/(?P<qps>\d+(?:\.\d+)?)$")
+_ENTRY = re.compile(r"^(?P<provider>[a-z0-9_]+)=(?P<jobs>\d{1,6})/(?P<qps>\d{1,6}(?:\.\d{1,6})?)$", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -26,24 +26,29 @@ class ProviderLimit:
 
 def parse_provider_limits(text: str) -> dict[str, ProviderLimit]:
     """Read `ark_video=10/5,ark_image=5/5`. Raises ValueError that names the entry that cannot be read."""
-    limits = {}
+    limits: dict[str, ProviderLimit] = {}
     for entry in filter(None, (part.strip() for part in text.split(","))):
-        match = _ENTRY.match(entry)
+        match = _ENTRY.fullmatch(entry)
         if match is None or int(match["jobs"]) < 1 or float(match["qps"]) <= 0:
             raise ValueError(f"COMIC_LIMITS: cannot read {entry!r}; write provider=jobs/qps, e.g. ark_video=10/5")
+        if match["provider"] in limits:
+            raise ValueError(f"COMIC_LIMITS: {entry!r} comes after another limit of the same provider")
         limits[match["provider"]] = ProviderLimit(jobs=int(match["jobs"]), qps=float(match["qps"]))
     return limits
 
 
 def parse_budgets(text: str) -> dict[Tier, Decimal]:
     """Read `free=2,preview=10,paid=100,premium=500` (CNY a project). Raises ValueError that names what is wrong."""
-    budgets = {}
+    budgets: dict[Tier, Decimal] = {}
     for entry in filter(None, (part.strip() for part in text.split(","))):
         name, _, amount = entry.partition("=")
         try:
-            budgets[Tier(name)] = Decimal(amount)
+            tier, budget = Tier(name.strip()), Decimal(amount.strip())
         except (ValueError, ArithmeticError):
             raise ValueError(f"COMIC_BUDGETS: cannot read {entry!r}; write tier=yuan, e.g. free=2") from None
+        if not budget.is_finite() or budget < 0 or tier in budgets:
+            raise ValueError(f"COMIC_BUDGETS: {entry!r} must be one finite amount of at least 0 for each tier")
+        budgets[tier] = budget
     missing = [tier.value for tier in Tier if tier not in budgets]
     if missing:
         raise ValueError(f"COMIC_BUDGETS: no budget for {', '.join(missing)}")

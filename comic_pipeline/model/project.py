@@ -199,7 +199,7 @@ class RawProduceRequest(BaseModel):
         """The typed request. Raises Refused(INPUT_INVALID) naming the field, the value and what is allowed."""
         return ProduceRequest(
             idea=clean_text("idea", self.idea, limit=IDEA_MAX_CHARS, required=not self.script.strip()),
-            script=clean_text("script", self.script, limit=SCRIPT_MAX_CHARS, required=False),
+            script=clean_text("script", self.script, limit=SCRIPT_MAX_CHARS, required=bool(self.script.strip())),
             style=find_style(self.style),
             duration=_choice(DurationBucket, "duration", self.duration),
             aspect=_choice(Aspect, "aspect", self.aspect),
@@ -219,7 +219,7 @@ def clean_text(field: str, text: str, *, limit: int, required: bool) -> str:
     """
     cleaned = unicodedata.normalize("NFC", text.replace("\r\n", "\n").replace("\r", "\n")).strip()
     if required and not any(unicodedata.category(char)[0] in "LNS" for char in cleaned):
-        raise Refused(ErrorCode.INPUT_INVALID, f"{field} is empty: write one sentence about what happens / 创意不能为空")
+        raise Refused(ErrorCode.INPUT_INVALID, f"{field} is empty: write one sentence about what happens / 内容不能为空")
     if len(cleaned) > limit:
         raise Refused(ErrorCode.INPUT_INVALID, f"{field} has {len(cleaned)} characters, at most {limit} are allowed / 内容过长")
     bad = next((char for char in cleaned if unicodedata.category(char) in ("Cc", "Cs") and char not in "\n\t"), None)
@@ -230,7 +230,8 @@ def clean_text(field: str, text: str, *, limit: int, required: bool) -> str:
 
 def check_project_id(value: str) -> str:
     """`value` if it can be a project id (a partition key, a path, a tag). Raises Refused(INPUT_INVALID)."""
-    if not PROJECT_ID.match(value):
+    # `fullmatch`, because `$` alone lets a line end through.
+    if not PROJECT_ID.fullmatch(value):
         raise Refused(ErrorCode.INPUT_INVALID, f"project id {value[:80]!r} must match {PROJECT_ID.pattern}")
     return value
 

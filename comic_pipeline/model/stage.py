@@ -1,12 +1,20 @@
 """One round of a stage (one row of `stages`, one Dagster run), and what follows from the rounds of a project."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from pydantic import BaseModel, ConfigDict
 
-from comic_pipeline.model.errors import ErrorCode
-from comic_pipeline.model.workflow import OPEN_STAGE_STATUSES, STAGE_RULES, ProjectState, Stage, StageRule, StageStatus
+from comic_pipeline.model.errors import ErrorCode, Refused
+from comic_pipeline.model.workflow import (
+    OPEN_STAGE_STATUSES,
+    STAGE_RULES,
+    ProjectState,
+    Stage,
+    StageRule,
+    StageStatus,
+    downstream,
+)
 
 
 class StageRow(BaseModel):
@@ -55,9 +63,48 @@ def made(stage: Stage, latest: Mapping[Stage, StageRow]) -> bool:
     return all(made(need, latest) and not _older(row, latest[need]) for need in STAGE_RULES[stage].needs)
 
 
+def needs_made(stage: Stage, latest: Mapping[Stage, StageRow]) -> bool:
+    """Whether everything that the stage needs is there."""
+    return all(made(need, latest) for need in STAGE_RULES[stage].needs)
+
+
+def stalled(latest: Mapping[Stage, StageRow]) -> StageRow | None:
+    """The round that keeps a producing project from ever going on: nothing is open, nothing is due, and this one did not pass."""
+    if any(row.status in OPEN_STAGE_STATUSES for row in latest.values()) or due_stages(latest):
+        return None
+    return next((latest[stage] for stage in STAGE_RULES if not made(stage, latest)), None)
+
+
+def rounds_in_a_row(row: StageRow, history: Sequence[StageRow]) -> int:
+    """How many rounds of the stage, `row` the last, followed each other by themselves: a person's retry begins a new count."""
+    # A round that follows by itself is requested in the moment, and in the transaction, in which the one before it ends.
+    ends = {one.round: one.ended_at for one in history if one.stage is row.stage}
+    requests = {one.round: one.requested_at for one in history if one.stage is row.stage}
+    first = row.round
+    while first - 1 in ends and ends[first - 1] == requests[first]:
+        first -= 1
+    return row.round - first + 1
+
+
+def check_redoable(stage: Stage, latest: Mapping[Stage, StageRow], *, project_id: str) -> None:
+    """Raise Refused(CONFLICT) unless the stage has been tried, its needs are made, and no run works on it or after it."""
+    if stage not in latest or stage is Stage.STORYBOARD:
+        possible = ", ".join(one for one in latest if one is not Stage.STORYBOARD) or "none yet"
+        raise Refused(ErrorCode.CONFLICT, f"stage {stage} of project {project_id} cannot be re-made; one of: {possible}")
+    missing = ", ".join(need for need in STAGE_RULES[stage].needs if not made(need, latest))
+    if missing:
+        raise Refused(ErrorCode.CONFLICT, f"stage {stage} of project {project_id} needs {missing}, to be made first: retry that")
+    for row in (latest[one] for one in downstream(stage) if one in latest):
+        if row.status in OPEN_STAGE_STATUSES:
+            raise Refused(
+                ErrorCode.CONFLICT,
+                f"stage {row.stage} of project {project_id} is {row.status} in run {row.run_id}; wait for it or terminate it",
+            )
+
+
 def _due(rule: StageRule, latest: Mapping[Stage, StageRow]) -> bool:
     row = latest.get(rule.stage)
-    if not all(made(need, latest) for need in rule.needs):
+    if not needs_made(rule.stage, latest):
         return False
     if row is None:
         return True
@@ -68,4 +115,7 @@ def _due(rule: StageRule, latest: Mapping[Stage, StageRow]) -> bool:
 
 
 def _older(row: StageRow, need: StageRow) -> bool:
+    if row.run_id is not None and row.run_id == need.run_id:
+        # A run by hand over several stages registers all of them when it starts, and makes them in order.
+        return False
     return need.ended_at is not None and row.requested_at < need.ended_at

@@ -4,6 +4,7 @@ Belongs here: the values, how raw model output becomes them, and how operators' 
 a model's prose (`providers/json_answer.py`), judging quality (`quality/storyboard.py`).
 """
 
+import unicodedata
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Any
@@ -135,6 +136,13 @@ class _RawShot(BaseModel):
     def _none_is_empty(cls, value: object) -> object:
         return "" if value is None else value
 
+    @field_validator("scene_desc", "dialogue", "narration", "speaker", "image_prompt", "motion_prompt")
+    @classmethod
+    def _is_text(cls, value: str) -> str:
+        if bad := _unreadable(value):
+            raise ValueError(f"has the character {bad}, which is not text")
+        return value
+
 
 def build_storyboard(document: object, *, shot_ms: int) -> Storyboard:
     """Turn a model's parsed JSON into a storyboard.
@@ -145,7 +153,8 @@ def build_storyboard(document: object, *, shot_ms: int) -> Storyboard:
     title, raw_shots = _find_shots(document)
     if not raw_shots:
         raise InvalidAnswer("the storyboard has no shots", problems="`shots` must be a list with at least one shot")
-    problems: list[str] = []
+    title = " ".join(title.split())
+    problems = [f"title: has the character {bad}, which is not text"] if (bad := _unreadable(title)) else []
     shots: list[Shot] = []
     for position, raw in enumerate(raw_shots):
         try:
@@ -164,27 +173,34 @@ def build_storyboard(document: object, *, shot_ms: int) -> Storyboard:
     ordered = sorted(shots, key=lambda shot: shot.seq)
     # Models that number from 1 mean the same shots: only the origin differs.
     return Storyboard(
-        title=title.strip() or UNTITLED,
+        title=title or UNTITLED,
         shots=tuple(shot.model_copy(update={"seq": shot.seq - first}) for shot in ordered),
     )
 
 
-def _find_shots(document: object) -> tuple[str, Sequence[object]]:
+def _find_shots(document: object, *, outer_title: str = "") -> tuple[str, Sequence[object]]:
     if isinstance(document, list):
-        return "", document
+        return outer_title, document
     if not isinstance(document, Mapping):
         raise InvalidAnswer("the answer is not a JSON object", problems='Answer with one JSON object {"title", "shots"}')
+    own_title = document.get("title")
+    title = own_title if isinstance(own_title, str) and own_title.strip() else outer_title
     for key in ("shots", "frames", "items", "storyboard"):
         value = document.get(key)
         if isinstance(value, list):
-            title = document.get("title")
-            return (title if isinstance(title, str) else ""), value
+            return title, value
     wrapped = [value for value in document.values() if isinstance(value, Mapping)]
     if len(wrapped) == 1:
-        return _find_shots(wrapped[0])
+        return _find_shots(wrapped[0], outer_title=title)
     raise InvalidAnswer(
         f"the answer has no list of shots, only {sorted(map(str, document))[:8]}", problems="the key `shots` (a list) is missing"
     )
+
+
+def _unreadable(text: str) -> str | None:
+    """The first character that ends a C string, breaks a line format, or cannot be stored: control characters and surrogates."""
+    bad = next((char for char in text if unicodedata.category(char) in ("Cc", "Cs") and char not in "\n\r\t"), None)
+    return None if bad is None else f"U+{ord(bad):04X}"
 
 
 def _numbering_problems(numbers: list[int]) -> list[str]:

@@ -225,7 +225,7 @@ def landing(code: ErrorCode, stage: Stage) -> ProjectState:
     return ProjectState(ERROR_RULES[code].lands_in)
 
 
-def decide_end(  # each fact is one input of the decision; a bag of them would hide which matter
+def decide_end(  # noqa: PLR0913  # each fact is one input of the decision; a bag of them would hide which matter
     phase: RunPhase,
     *,
     stage: Stage,
@@ -233,18 +233,21 @@ def decide_end(  # each fact is one input of the decision; a bag of them would h
     message: str,
     verdicts_missing: tuple[str, ...],
     verdicts_failed: tuple[str, ...],
+    all_gated: bool,
     round_number: int,
     cancel_requested: bool,
 ) -> StageEnd:
     """Decide from what the run, its tasks and its checks reported. Pure; table-tested.
 
     A run that ended without saying why (killed, lost, machine gone) gets another round, at most MAX_ROUNDS: the ledger resumes
-    what was in flight.
+    what was in flight. `all_gated`: every asset of the stage has a gate, so that its verdicts alone show that all was made; the
+    stage then passed even if its run failed afterwards, in a later stage that it was started by hand for.
     """
     if cancel_requested or phase is RunPhase.CANCELED:
         reason = message or ("cancel was requested" if cancel_requested else "the run was terminated in Dagster")
         return StageEnd(StageStatus.CANCELLED, again=False, code=ErrorCode.CANCELLED, message=reason)
-    if phase is RunPhase.SUCCEEDED and not verdicts_missing and not verdicts_failed:
+    done = phase is RunPhase.SUCCEEDED or (all_gated and code is None)
+    if done and not verdicts_missing and not verdicts_failed:
         return StageEnd(StageStatus.PASSED, again=False, code=None, message="")
     if verdicts_failed:
         names = ", ".join(verdicts_failed)

@@ -104,6 +104,10 @@ class FolderStore:
         folder, _, _ = check_prefix(prefix).rpartition("/")
         yield from self._walk(folder, prefix)
 
+    def address(self, key: str) -> str:
+        """The file's absolute path."""
+        return str(self._path(key).absolute())
+
     def url(self, key: str) -> str:
         """The link below the media address."""
         return link(self._media_url, key)

@@ -117,6 +117,10 @@ class S3Store:
                 if is_key(key):
                     yield ObjectInfo(key, entry["Size"], entry["LastModified"].astimezone(UTC))
 
+    def address(self, key: str) -> str:
+        """The object's s3:// address."""
+        return f"s3://{self._bucket}/{self._name(key)}"
+
     def url(self, key: str) -> str:
         """The link below the media address."""
         return link(self._media_url, key)

@@ -67,6 +67,10 @@ class ObjectStore(Protocol):
         """All objects whose key begins with `prefix` (any text that a key can begin with; "" for all), in order of key."""
         ...
 
+    def address(self, key: str) -> str:
+        """Where an operator finds the object without us: an absolute path, or an s3:// address."""
+        ...
+
     def url(self, key: str) -> str:
         """A link for people, relative to the webserver or absolute. Whether the object exists is not looked at."""
         ...

@@ -143,6 +143,21 @@ def last(connection: Connection, task_id: str) -> Attempt | None:
     return None if row is None else read_row(Attempt, row)
 
 
+def get(connection: Connection, task_id: str, number: int) -> Attempt:
+    """One attempt as it stands. Raises LookupError."""
+    statement = select(attempts).where(attempts.c.task_id == task_id, attempts.c.number == number)
+    row = connection.execute(statement).mappings().one_or_none()
+    if row is None:
+        raise LookupError(f"no attempt {number} of task {task_id}")
+    return read_row(Attempt, row)
+
+
+def unfinished(connection: Connection, task_id: str) -> Attempt | None:
+    """The attempt to go on from: the latest one that is open or whose result is ready. None when the next step is a create."""
+    going_on = [one for one in of_task(connection, task_id) if one.state in (*_HELD, AttemptState.SUCCEEDED)]
+    return going_on[-1] if going_on else None
+
+
 def of_task(connection: Connection, task_id: str) -> list[Attempt]:
     """All attempts of a task, oldest first."""
     statement = select(attempts).where(attempts.c.task_id == task_id).order_by(attempts.c.number)

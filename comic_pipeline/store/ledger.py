@@ -43,7 +43,7 @@ def claim(connection: Connection, new: NewTask, worker: Worker, *, now: datetime
     live = task.lease_expires_at is not None and task.lease_expires_at > now and task.lease_owner != worker.owner
     if task.status is TaskStatus.RUNNING and live and task.lease_expires_at is not None:
         return Held(task.lease_expires_at)
-    return Claimed(_take(connection, task, new, worker, now=now), last=attempts.last(connection, task.task_id))
+    return Claimed(_take(connection, task, new, worker, now=now), last=attempts.unfinished(connection, task.task_id))
 
 
 def want(connection: Connection, new: NewTask, *, now: datetime) -> None:

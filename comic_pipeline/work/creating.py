@@ -4,11 +4,12 @@ Belongs here: steps 3 and 4 of design section 6. A full error answer may be trie
 """
 
 import asyncio
+from itertools import count
 from typing import TypeVar
 
 from comic_pipeline.model.errors import ComicError, OutcomeUnknown, ProviderFault
-from comic_pipeline.model.retry import CALL_TRIES, call_wait
-from comic_pipeline.model.task import Attempt, AttemptKind, Task, canonical_json, hash_of
+from comic_pipeline.model.retry import CALL_TRIES, CALL_WAIT_CAP, call_wait
+from comic_pipeline.model.task import Attempt, AttemptKind, AttemptState, Task, canonical_json, hash_of
 from comic_pipeline.providers.interface import Done, Inline, Provider, Remote, Submitted
 from comic_pipeline.store import attempts
 from comic_pipeline.work.desk import Desk
@@ -22,11 +23,10 @@ STOP_PATIENCE = 10.0
 async def create(desk: Desk, task: Task, *, provider: Provider[R], request: R, kind: AttemptKind) -> Attempt:
     """Create until the provider takes it: an attempt that is submitted or succeeded.
 
-    Raises ProviderFault when it says no for good or too often, OutcomeUnknown (the attempt stays `intent`), WorkStopped.
+    Raises ProviderFault when it says no for good, too often, or for longer than a call may wait; OutcomeUnknown and StorageFault
+    (the attempt stays `intent`), WorkStopped.
     """
-    tries = 0
-    while True:
-        tries += 1
+    for tries in count(1):
         await desk.turn(provider.name)
         attempt = _begin(desk, task, provider=provider, request=request, kind=kind)
         try:
@@ -34,12 +34,15 @@ async def create(desk: Desk, task: Task, *, provider: Provider[R], request: R, k
         except OutcomeUnknown:
             raise
         except ProviderFault as fault:
-            if not fault.retryable or tries >= CALL_TRIES:
+            # A longer wait is the round's: it holds no slot meanwhile and hears of a cancel.
+            if not fault.retryable or tries >= CALL_TRIES or (fault.retry_after or 0.0) > CALL_WAIT_CAP:
                 raise
             await desk.clock.sleep(call_wait(tries, retry_after=fault.retry_after, jitter=desk.jitter))
+    raise AssertionError("the loop returns or raises")
 
 
 def _begin(desk: Desk, task: Task, *, provider: Provider[R], request: R, kind: AttemptKind) -> Attempt:
+    # Not tried again when the database fails: a second promise beside one that went through unseen would be refused.
     with desk.write() as (connection, now):
         return attempts.begin(
             connection,
@@ -76,23 +79,44 @@ async def _send_and_commit(desk: Desk, attempt: Attempt, *, provider: Provider[R
     except OutcomeUnknown:
         raise
     except ComicError as fault:
-        status, word = (fault.http_status, fault.provider_code) if isinstance(fault, ProviderFault) else (None, "")
-        with desk.write() as (connection, now):
-            attempts.mark_failed(connection, attempt, http_status=status, provider_code=word or fault.code, now=now)
+        await note_failure(desk, attempt, fault)
         raise
     if isinstance(answer, Submitted):
-        with desk.write() as (connection, _):
-            return attempts.mark_submitted(connection, attempt, request_id=answer.job_id)
+        return await note_job(desk, attempt, answer.job_id)
     return await keep_result(desk, attempt, answer)
+
+
+async def note_job(desk: Desk, attempt: Attempt, job_id: str) -> Attempt:
+    """Write down the provider's id of the job: from now on it can be found again."""
+    return await desk.move(
+        attempt,
+        lambda connection, _: attempts.mark_submitted(connection, attempt, request_id=job_id),
+        there=lambda one: one.state is AttemptState.SUBMITTED and one.provider_request_id == job_id,
+    )
+
+
+async def note_failure(desk: Desk, attempt: Attempt, fault: ComicError) -> Attempt:
+    """Write down that the provider said no, or that its delivery is unusable: what was booked stays booked, and that is all."""
+    status, word = (fault.http_status, fault.provider_code) if isinstance(fault, ProviderFault) else (None, "")
+    return await desk.move(
+        attempt,
+        lambda connection, now: attempts.mark_failed(
+            connection, attempt, http_status=status, provider_code=word or fault.code, now=now
+        ),
+        there=lambda one: one.state is AttemptState.FAILED,
+    )
 
 
 async def keep_result(desk: Desk, attempt: Attempt, done: Done) -> Attempt:
     """Write down where a ready result lies, so that a run that dies now fetches it later instead of paying again."""
     result = await _locate(desk, attempt, done)
-    with desk.write() as (connection, now):
-        return attempts.mark_succeeded(
+    return await desk.move(
+        attempt,
+        lambda connection, now: attempts.mark_succeeded(
             connection, attempt, cost=done.cost, result=result, now=now, request_id=done.request_id or None
-        )
+        ),
+        there=lambda one: one.state is AttemptState.SUCCEEDED,
+    )
 
 
 async def _locate(desk: Desk, attempt: Attempt, done: Done) -> str:

@@ -1,25 +1,31 @@
 """Where the runner works: its collaborators in one frozen value, and the small acts that every step shares."""
 
 import asyncio
+import logging
 import random
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
+from typing import TypeVar
 
 from sqlalchemy import Connection
 
 from comic_pipeline.model.errors import StorageFault
 from comic_pipeline.model.ledger import Worker
-from comic_pipeline.model.task import Task
+from comic_pipeline.model.task import Attempt, Task
 from comic_pipeline.objects.store import ObjectStore
-from comic_pipeline.store import attempts, limits
+from comic_pipeline.store import attempts, ledger, limits
 from comic_pipeline.store.database import Database
 from comic_pipeline.work.clock import Clock
 from comic_pipeline.work.orders import Rules
 
-_LOOK_AGAIN = 0.1
-_STORAGE_TRIES = 4
+T = TypeVar("T")
+
+_FIRST_LOOK, _LAST_LOOK, _LOOK_GROWTH = 0.1, 1.0, 1.5
+# Half a minute: a database that restarts, or a store that fails over, is back by then.
+_STORAGE_WAITS = (0.5, 1.0, 2.0, 4.0, 8.0, 15.0)
+_log = logging.getLogger("comic_pipeline.work")
 
 
 @dataclass(frozen=True)
@@ -40,61 +46,132 @@ class Desk:
         with self.database.write() as connection:
             yield connection, self.clock.now()
 
-    def checkpoint(self, task: Task) -> None:
+    async def commit(self, act: Callable[[Connection, datetime], T]) -> T:
+        """Run `act` in a transaction of its own; while the database is away, again and again for half a minute.
+
+        `act` must bear being done twice: a connection that breaks during the commit does not say whether it went through.
+        Raises StorageFault.
+        """
+
+        async def transaction() -> T:
+            with self.write() as (connection, now):
+                return act(connection, now)
+
+        return await self._patiently(transaction)
+
+    async def move(
+        self, attempt: Attempt, change: Callable[[Connection, datetime], Attempt], *, there: Callable[[Attempt], bool]
+    ) -> Attempt:
+        """Move an attempt on, by `change`, unless it is `there`: another process that follows the same job may have been first.
+
+        Raises WorkStopped(CONFLICT) when the attempt has gone elsewhere, StorageFault.
+        """
+
+        def act(connection: Connection, now: datetime) -> Attempt:
+            standing = attempts.get(connection, attempt.task_id, attempt.number)
+            return standing if there(standing) else change(connection, now)
+
+        return await self.commit(act)
+
+    async def look(self, act: Callable[[Connection], T]) -> T:
+        """What `act` reads, all of it from one moment; as patient as `commit`. Raises StorageFault."""
+
+        async def transaction() -> T:
+            with self.database.read() as connection:
+                return act(connection)
+
+        return await self._patiently(transaction)
+
+    async def checkpoint(self, task: Task) -> None:
         """Raise WorkStopped(CANCELLED) when somebody asked to stop."""
-        with self.database.read() as connection:
-            attempts.check_cancel(connection, task)
+        await self.look(lambda connection: attempts.check_cancel(connection, task))
 
     @asynccontextmanager
     async def slot(self, provider: str, task: Task) -> AsyncIterator[None]:
-        """Hold one of the provider's jobs; waits for a free one. Without a limit there is nothing to hold."""
+        """Hold one of the provider's jobs; waits for a free one. Without a limit there is nothing to hold.
+
+        Wrap it in `keeping`, which renews it.
+        """
         limit = self.rules.limits.get(provider)
         if limit is None:
             yield
             return
         # Only the first in this process's line asks the database: fifty waiting shots cost as much as one.
         async with self._queues.setdefault(provider, asyncio.Lock()):
-            while not self._take_slot(provider, task, jobs=limit.jobs):
-                self.checkpoint(task)
-                await self.clock.sleep(_LOOK_AGAIN)
+            wait = _FIRST_LOOK
+            while not await self._take_slot(provider, task, jobs=limit.jobs):
+                await self.checkpoint(task)
+                await self.clock.sleep(wait)
+                wait = min(wait * _LOOK_GROWTH, _LAST_LOOK)
         try:
             yield
         finally:
-            with self.write() as (connection, _):
-                limits.free_slot(connection, provider, holder=task.task_id)
+            self._leave(lambda connection: limits.free_slot(connection, provider, holder=task.task_id), what="slot", of=task)
 
     async def turn(self, provider: str) -> None:
         """Wait for this process's turn to send a create, by the provider's creates a second."""
         limit = self.rules.limits.get(provider)
         if limit is None:
             return
-        with self.write() as (connection, now):
-            at = limits.take_turn(connection, provider, qps=limit.qps, now=now)
-        await self.clock.sleep(max(0.0, (at - now).total_seconds()))
+
+        def take(connection: Connection, now: datetime) -> float:
+            return (limits.take_turn(connection, provider, qps=limit.qps, now=now) - now).total_seconds()
+
+        await self.clock.sleep(max(0.0, await self.commit(take)))
 
     async def put(self, key: str, data: bytes, *, mime: str) -> None:
-        """Store bytes; a storage fault is tried again a few times before it counts."""
-        for tries in range(1, _STORAGE_TRIES + 1):
+        """Store bytes; a store that is away is tried again for half a minute. Raises StorageFault."""
+        await self._patiently(lambda: asyncio.to_thread(self.objects.put, key, data, mime=mime))
+
+    @asynccontextmanager
+    async def keeping(self, task: Task) -> AsyncIterator[None]:
+        """Renew the task's lease, and the slot that it may hold, for as long as the work in the block goes on."""
+        renewing = asyncio.create_task(self._renew(task))
+        try:
+            yield
+        finally:
+            renewing.cancel()
+            await asyncio.wait({renewing})
+            if not renewing.cancelled():
+                renewing.result()
+
+    def let_go(self, task: Task) -> None:
+        """Give the lease back, so that whoever goes on need not wait until it runs out."""
+        self._leave(lambda connection: ledger.put_back(connection, task.task_id, self.worker), what="lease", of=task)
+
+    async def _renew(self, task: Task) -> None:
+        while True:
+            await self.clock.sleep(self.worker.lease_seconds / 3)
             try:
-                await asyncio.to_thread(self.objects.put, key, data, mime=mime)
-            except StorageFault:
-                if tries == _STORAGE_TRIES:
-                    raise
-                await self.clock.sleep(0.5 * 2**tries)
-            else:
-                return
+                with self.write() as (connection, now):
+                    ledger.renew_lease(connection, task.task_id, self.worker, now=now)
+                    limits.renew_slot(
+                        connection, task.provider_id, holder=task.task_id, now=now, seconds=self.worker.lease_seconds
+                    )
+            except StorageFault as fault:
+                # The work itself meets the same fault and decides; a missed renewal alone is made up by the next.
+                _log.warning("lease of task %s not renewed: %s", task.task_id, fault)
 
-    def keep_slot(self, provider: str, task: Task) -> None:
-        """The job goes on: keep its slot for another lease."""
-        with self.write() as (connection, now):
-            limits.renew_slot(connection, provider, holder=task.task_id, now=now, seconds=self.worker.lease_seconds)
+    def _leave(self, act: Callable[[Connection], None], *, what: str, of: Task) -> None:
+        try:
+            with self.write() as (connection, _):
+                act(connection)
+        except StorageFault as fault:
+            # It runs out by itself; an error here would hide what became of the work.
+            _log.warning("%s of task %s not given back: %s", what, of.task_id, fault)
 
-    def after(self, seconds: float) -> datetime:
-        """The time in `seconds`."""
-        return self.clock.now() + timedelta(seconds=seconds)
-
-    def _take_slot(self, provider: str, task: Task, *, jobs: int) -> bool:
-        with self.write() as (connection, now):
-            return limits.take_slot(
+    async def _take_slot(self, provider: str, task: Task, *, jobs: int) -> bool:
+        return await self.commit(
+            lambda connection, now: limits.take_slot(
                 connection, provider, jobs=jobs, holder=task.task_id, now=now, seconds=self.worker.lease_seconds
             )
+        )
+
+    async def _patiently(self, act: Callable[[], Awaitable[T]]) -> T:
+        for wait in _STORAGE_WAITS:
+            try:
+                return await act()
+            except StorageFault as fault:
+                _log.warning("storage fault, trying again in %.1f s: %s", wait, fault)
+            await self.clock.sleep(wait)
+        return await act()

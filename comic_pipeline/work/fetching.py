@@ -2,68 +2,91 @@
 
 import asyncio
 import json
+from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import TypeVar
 
-from comic_pipeline.model.errors import ComicError, ErrorCode, MediaFault, ProviderFault, StorageFault
+from comic_pipeline.model.errors import ComicError, ErrorCode, InvalidAnswer, MediaFault, ProviderFault, StorageFault
 from comic_pipeline.model.task import Attempt, Task
-from comic_pipeline.providers.interface import JobStatus, Output, Provider, Remote
+from comic_pipeline.objects.store import MissingObject
+from comic_pipeline.providers.interface import Output, Provider, Remote
 from comic_pipeline.work.desk import Desk
 from comic_pipeline.work.orders import Order, Verified
 
 R = TypeVar("R")
 
-# About two minutes in all: links live 24 h, so a longer outage is left to the next round, which fetches again.
+# About two minutes in all: a longer outage is left to the next round, which fetches again.
 _WAITS = (1.0, 2.0, 4.0, 8.0, 15.0, 30.0, 60.0)
+# Signed links live this long (providers.md 1.2); after that no retry can help.
+_LINK_LIFE = timedelta(hours=24)
 
 
-async def fetch_verified(desk: Desk, task: Task, attempt: Attempt, *, order: Order[R]) -> Verified:
+@dataclass(frozen=True)
+class Unfit:
+    """Bytes of the wrong shape, and what is wrong with them: a repair round quotes both."""
+
+    data: bytes = field(repr=False)
+    problem: InvalidAnswer
+
+
+async def fetch_verified(desk: Desk, task: Task, attempt: Attempt, *, order: Order[R]) -> Verified | Unfit:
     """The bytes of a succeeded attempt, decoded and measured.
 
-    Bytes that do not verify are downloaded once more: a cut transfer looks like a broken file. Raises
-    ProviderFault or StorageFault (fetch again later), MediaFault (the provider's file itself is broken), InvalidAnswer (of `order.verify`).
+    Bytes that do not verify are downloaded once more: a cut transfer looks like a broken file. Raises ProviderFault or
+    StorageFault (fetch again later), MediaFault (what was delivered is broken, or gone for good), WorkStopped.
     """
-    broken: MediaFault | None = None
-    for wait in (*_WAITS, None):
+    waits = iter(_WAITS)
+    broken = False
+    while True:
         try:
             data = await _fetch(desk, attempt, order=order)
-            return await asyncio.to_thread(order.verify, data)
-        except MediaFault as fault:
-            if broken is not None:
+            return await asyncio.to_thread(_measure, order, data)
+        except (MediaFault, ProviderFault, StorageFault) as fault:
+            wait = next(waits, None)
+            if wait is None or not _worth_another_look(fault, order.provider, broken=broken):
                 raise
-            broken = fault
-        except (ProviderFault, StorageFault) as fault:
-            if wait is None or not _worth_another_look(fault, order.provider):
-                raise
-        desk.checkpoint(task)
-        await desk.clock.sleep(wait or 0.0)
-    raise AssertionError("the loop returns or raises")
+            broken = broken or isinstance(fault, MediaFault)
+        await desk.checkpoint(task)
+        await desk.clock.sleep(wait)
 
 
-async def raw(desk: Desk, attempt: Attempt, *, order: Order[R]) -> bytes:
-    """The delivered bytes as they are, for a repair round that quotes them. One try: they were there a moment ago."""
-    return await _fetch(desk, attempt, order=order)
+def _measure(order: Order[R], data: bytes) -> Verified | Unfit:
+    try:
+        return order.verify(data)
+    except InvalidAnswer as problem:
+        return Unfit(data, problem)
 
 
 async def _fetch(desk: Desk, attempt: Attempt, *, order: Order[R]) -> bytes:
     place = json.loads(attempt.result or "{}")
     if "staged" in place:
-        return await asyncio.to_thread(desk.objects.get, place["staged"])
-    output: Output = Remote(url=place["url"])
+        try:
+            return await asyncio.to_thread(desk.objects.get, place["staged"])
+        except MissingObject as gone:
+            raise MediaFault(ErrorCode.STORAGE_FAILED, f"the delivered bytes are no longer in the store: {gone.detail}") from gone
     try:
-        return await order.provider.fetch(output)
+        return await order.provider.fetch(Remote(url=place["url"]))
     except ProviderFault as fault:
-        if fault.code is not ErrorCode.REF_URL_UNREACHABLE or not order.provider.asynchronous:
+        if fault.code is not ErrorCode.REF_URL_UNREACHABLE:
             raise
-        return await order.provider.fetch(await _fresh_link(attempt, order=order, stale=fault))
+        if order.provider.asynchronous:
+            return await order.provider.fetch(await _fresh_link(attempt, order=order, stale=fault))
+        if attempt.finished_at is not None and desk.clock.now() - attempt.finished_at >= _LINK_LIFE:
+            raise MediaFault(
+                fault.code, f"{fault.detail}; it is over a day old: the result is lost, a retry pays anew"
+            ) from fault
+        raise
 
 
 async def _fresh_link(attempt: Attempt, *, order: Order[R], stale: ProviderFault) -> Output:
     """The job's record may carry a newer link than the one that was written down."""
-    status: JobStatus = await order.provider.poll(attempt.provider_request_id or "", order.request)
+    status = await order.provider.poll(attempt.provider_request_id or "", order.request)
     if status.done is None:
         raise stale
     return status.done.output
 
 
-def _worth_another_look(fault: ComicError, provider: Provider[R]) -> bool:
+def _worth_another_look(fault: ComicError, provider: Provider[R], *, broken: bool) -> bool:
+    if isinstance(fault, MediaFault):
+        return not broken
     return fault.retryable or (fault.code is ErrorCode.REF_URL_UNREACHABLE and provider.asynchronous)

@@ -7,60 +7,86 @@ import logging
 from datetime import timedelta
 from typing import TypeVar
 
+from sqlalchemy import Connection
+
 from comic_pipeline.model.errors import ErrorCode, OutcomeUnknown, ProviderFault
+from comic_pipeline.model.retry import CALL_TRIES
 from comic_pipeline.model.task import Attempt, AttemptState, Task
 from comic_pipeline.providers.interface import FoundJob, Provider
 from comic_pipeline.store import attempts
+from comic_pipeline.work.creating import note_job
 from comic_pipeline.work.desk import Desk
 
 R = TypeVar("R")
 
 _LOOK_EVERY = 5.0
 _LIST_TRIES = 5
+_WAY_OUT = "Decide with `comic task resolve TASK --adopt ID` or `--release`"
 _log = logging.getLogger("comic_pipeline.work")
 
 
-async def resolve(desk: Desk, task: Task, attempt: Attempt, *, provider: Provider[R], request: R) -> Attempt:
-    """Find out what became of an `intent`: returned as submitted (found), released (surely absent) or unknown (booked).
+async def resolve(desk: Desk, task: Task, attempt: Attempt, *, provider: Provider[R], request: R) -> None:
+    """Find out what became of an `intent` and write it down: submitted (found), released (surely absent) or unknown (booked).
 
-    Raises OutcomeUnknown when only a person can decide: several candidates, or no list to look in, or too many lost calls.
+    Raises OutcomeUnknown when only a person can decide: several candidates, or no list to look in, or too many lost calls;
+    ProviderFault(PROVIDER_TIMEOUT) when creates keep getting lost on their way; WorkStopped.
     """
     if provider.offline:
-        with desk.write() as (connection, now):
-            return attempts.mark_released(connection, attempt, now=now)
-    if not provider.asynchronous:
-        return _book(desk, task, attempt)
+        await _release(desk, task, attempt)
+    elif provider.asynchronous:
+        await _look_for(desk, task, attempt, provider=provider, request=request)
+    else:
+        await _book(desk, task, attempt)
+
+
+async def _look_for(desk: Desk, task: Task, attempt: Attempt, *, provider: Provider[R], request: R) -> None:
+    # Counted from now: the create may have been on the wire, and may have been accepted, until a moment ago.
+    give_up_at = desk.clock.now() + timedelta(seconds=desk.rules.lost_grace)
     while True:
         found = await _candidates(desk, attempt, provider=provider, request=request)
         if len(found) == 1:
             _log.info("adopting job %s for task %s: %s", found[0].job_id, task.task_id, found[0].matches)
-            with desk.write() as (connection, _):
-                return attempts.mark_submitted(connection, attempt, request_id=found[0].job_id)
+            await note_job(desk, attempt, found[0].job_id)
+            return
         if found:
             listed = ", ".join(f"{job.job_id} ({job.matches})" for job in found)
             raise OutcomeUnknown(
                 ErrorCode.OUTCOME_UNKNOWN, f"the create's answer was lost and {len(found)} jobs may be it: {listed}. {_WAY_OUT}"
             )
-        if desk.clock.now() >= attempt.started_at + timedelta(seconds=desk.rules.lost_grace):
-            with desk.write() as (connection, now):
-                return attempts.mark_released(connection, attempt, now=now)
-        desk.checkpoint(task)
+        if desk.clock.now() >= give_up_at:
+            await _release(desk, task, attempt)
+            return
+        await desk.checkpoint(task)
         await desk.clock.sleep(min(_LOOK_EVERY, desk.rules.lost_grace))
 
 
-_WAY_OUT = "Decide with `comic task resolve TASK --adopt ID` or `--release`"
+async def _release(desk: Desk, task: Task, attempt: Attempt) -> None:
+    await desk.move(
+        attempt,
+        lambda connection, now: attempts.mark_released(connection, attempt, now=now),
+        there=lambda one: one.state is AttemptState.RELEASED,
+    )
+    released = await desk.look(lambda connection: _count(connection, task, AttemptState.RELEASED))
+    if released > CALL_TRIES:
+        raise ProviderFault(ErrorCode.PROVIDER_TIMEOUT, f"{released} creates never arrived at {task.provider_id}")
 
 
-def _book(desk: Desk, task: Task, attempt: Attempt) -> Attempt:
-    with desk.write() as (connection, now):
-        booked = attempts.mark_unknown(connection, attempt, now=now)
-        lost = sum(one.state is AttemptState.UNKNOWN for one in attempts.of_task(connection, task.task_id))
+async def _book(desk: Desk, task: Task, attempt: Attempt) -> None:
+    await desk.move(
+        attempt,
+        lambda connection, now: attempts.mark_unknown(connection, attempt, now=now),
+        there=lambda one: one.state is AttemptState.UNKNOWN,
+    )
+    lost = await desk.look(lambda connection: _count(connection, task, AttemptState.UNKNOWN))
     if lost > desk.rules.lost_recreates:
         raise OutcomeUnknown(
             ErrorCode.OUTCOME_UNKNOWN,
             f"{lost} calls to {task.provider_id} were sent and their answers lost; each is booked as paid",
         )
-    return booked
+
+
+def _count(connection: Connection, task: Task, state: AttemptState) -> int:
+    return sum(one.state is state for one in attempts.of_task(connection, task.task_id))
 
 
 async def _candidates(desk: Desk, attempt: Attempt, *, provider: Provider[R], request: R) -> tuple[FoundJob, ...]:
@@ -77,7 +103,7 @@ async def _candidates(desk: Desk, attempt: Attempt, *, provider: Provider[R], re
             await desk.clock.sleep(_LOOK_EVERY)
         else:
             break
-    with desk.database.read() as connection:
-        # A day back: an id may belong to an attempt that began before this one.
-        known = attempts.known_request_ids(connection, provider.name, since=attempt.started_at - timedelta(days=1))
+    # A day back: an id may belong to an attempt that began before this one.
+    since = attempt.started_at - timedelta(days=1)
+    known = await desk.look(lambda connection: attempts.known_request_ids(connection, provider.name, since=since))
     return tuple(job for job in listed if job.job_id not in known)

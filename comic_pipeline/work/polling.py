@@ -1,13 +1,14 @@
-"""Following a job at the provider until it ends, or until the task's deadline."""
+"""Following a job at the provider until it ends, or until its deadline."""
 
 import logging
+from datetime import datetime, timedelta
 from typing import TypeVar
 
-from comic_pipeline.model.errors import ErrorCode, OutcomeUnknown, ProviderFault
-from comic_pipeline.model.task import Attempt, Task
-from comic_pipeline.providers.interface import JobStatus, Phase, Provider
+from comic_pipeline.model.errors import ErrorCode, OutcomeUnknown, ProviderFault, WorkStopped
+from comic_pipeline.model.task import Attempt, AttemptState, Task
+from comic_pipeline.providers.interface import CancelOutcome, JobStatus, Phase, Provider
 from comic_pipeline.store import attempts
-from comic_pipeline.work.creating import keep_result
+from comic_pipeline.work.creating import keep_result, note_failure
 from comic_pipeline.work.desk import Desk
 
 R = TypeVar("R")
@@ -17,66 +18,87 @@ _GROWTH = 1.5
 _log = logging.getLogger("comic_pipeline.work")
 
 
-async def follow(desk: Desk, task: Task, attempt: Attempt, *, provider: Provider[R], request: R) -> Attempt:
+async def follow(
+    desk: Desk, task: Task, attempt: Attempt, *, provider: Provider[R], request: R, deadline_at: datetime
+) -> Attempt:
     """Poll a submitted attempt until it has succeeded. Poll errors are retried freely: looking costs nothing.
 
     Raises ProviderFault when the job ended otherwise; TASK_TIMEOUT at the deadline, with the attempt still `submitted`, so that a
-    retry looks at the same job again.
+    retry looks at the same job again; WorkStopped(CANCELLED) when a cancelled job was dropped before the provider began it.
     """
     wait = min(_FIRST_WAIT, desk.rules.poll_seconds)
     while True:
-        status = await _look(attempt, provider=provider, request=request)
-        if status is not None and status.done is not None:
-            return await keep_result(desk, attempt, status.done)
-        if status is not None:
-            _raise_if_over(desk, attempt, status)
-        if task.deadline_at is not None and desk.clock.now() >= task.deadline_at:
+        asked_to_wait = 0.0
+        try:
+            status = await provider.poll(_job_id(attempt), request)
+        except ProviderFault as fault:
+            if not fault.retryable:
+                raise
+            _log.warning("poll of %s failed (%s), looking again", attempt.provider_request_id, fault)
+            asked_to_wait = fault.retry_after or 0.0
+        else:
+            if status.done is not None:
+                return await keep_result(desk, attempt, status.done)
+            await _raise_if_over(desk, attempt, status)
+            if status.phase is Phase.QUEUED:
+                await _drop_if_cancelled(desk, task, attempt, provider=provider)
+        if desk.clock.now() >= deadline_at:
             raise ProviderFault(
                 ErrorCode.TASK_TIMEOUT,
-                f"job {attempt.provider_request_id} at {provider.name} did not end by {task.deadline_at:%H:%M:%S} UTC; "
+                f"job {attempt.provider_request_id} at {provider.name} did not end by {deadline_at:%H:%M:%S} UTC; "
                 "it is kept, and a retry looks at it again",
             )
-        desk.keep_slot(provider.name, task)
-        await desk.clock.sleep(wait)
+        await desk.clock.sleep(max(wait, asked_to_wait))
         wait = min(wait * _GROWTH, desk.rules.poll_seconds)
 
 
-async def _look(attempt: Attempt, *, provider: Provider[R], request: R) -> JobStatus | None:
+async def _drop_if_cancelled(desk: Desk, task: Task, attempt: Attempt, *, provider: Provider[R]) -> None:
+    """A job that has not begun is dropped; one that runs is paid anyway, so it is followed to its end and its result kept."""
     try:
-        return await provider.poll(_job_id(attempt), request)
-    except ProviderFault as fault:
-        if not fault.retryable:
+        await desk.checkpoint(task)
+    except WorkStopped as stopped:
+        try:
+            outcome = await provider.cancel(_job_id(attempt))
+        except ProviderFault as fault:
+            _log.warning("job %s could not be cancelled (%s), looking again", attempt.provider_request_id, fault)
+            return
+        if outcome is CancelOutcome.CANCELLED:
+            await note_failure(desk, attempt, stopped)
             raise
-        _log.warning("poll of %s failed (%s), looking again", attempt.provider_request_id, fault)
-        return None
 
 
-def _raise_if_over(desk: Desk, attempt: Attempt, status: JobStatus) -> None:
-    fault = _end_of(attempt, status)
-    if fault is None:
-        return
-    with desk.write() as (connection, now):
-        attempts.mark_failed(connection, attempt, http_status=None, provider_code=fault.provider_code or fault.code, now=now)
-    raise fault
-
-
-def _end_of(attempt: Attempt, status: JobStatus) -> ProviderFault | None:
+async def _raise_if_over(desk: Desk, attempt: Attempt, status: JobStatus) -> None:
     job = attempt.provider_request_id
+    if status.phase is Phase.LOST:
+        # A job that was only just made may not be seen everywhere yet.
+        if desk.clock.now() < attempt.started_at + timedelta(seconds=desk.rules.lost_grace):
+            return
+        await desk.move(
+            attempt,
+            lambda connection, now: attempts.mark_unknown(connection, attempt, now=now),
+            there=lambda one: one.state is AttemptState.UNKNOWN,
+        )
+        raise OutcomeUnknown(
+            ErrorCode.OUTCOME_UNKNOWN,
+            f"the provider no longer knows job {job}; it may have been charged and is booked at its estimate",
+            provider_code="lost",
+        )
+    fault = _end_of(job, status)
+    if fault is not None:
+        await note_failure(desk, attempt, fault)
+        raise fault
+
+
+def _end_of(job: str | None, status: JobStatus) -> ProviderFault | None:
     match status.phase:
-        case Phase.QUEUED | Phase.RUNNING | Phase.SUCCEEDED:
-            return None
         case Phase.FAILED:
             return status.fault or ProviderFault(ErrorCode.PROVIDER_ERROR, f"job {job} failed without a reason")
         case Phase.EXPIRED:
             return ProviderFault(ErrorCode.PROVIDER_TIMEOUT, f"job {job} expired at the provider", provider_code="expired")
         case Phase.CANCELLED:
             return ProviderFault(ErrorCode.PROVIDER_ERROR, f"job {job} was cancelled at the provider", provider_code="cancelled")
-        case Phase.LOST:
-            return OutcomeUnknown(
-                ErrorCode.OUTCOME_UNKNOWN,
-                f"the provider no longer knows job {job}; it may have been charged",
-                provider_code="lost",
-            )
+        case _:
+            return None
 
 
 def _job_id(attempt: Attempt) -> str:

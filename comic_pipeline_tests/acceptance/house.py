@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from comic_pipeline import service
-from comic_pipeline.defs.drive import drive
+from comic_pipeline.demo.drive import drive
 from comic_pipeline.defs.io import document_key
 from comic_pipeline.home import prepare_home
 from comic_pipeline.model.media import FinalVideo, Subtitles

@@ -89,7 +89,10 @@ def _draw_hero(world: World, plan: PanelPlan, stage: Stage, coat: Coat, *, held:
         if held in GLOWING:
             world.shine(
                 world.at_depth(0.0),
-                (stage.hero_x - stage.side * 0.3 * stage.tall, stage.foot - 0.45 * stage.tall),
+                (
+                    stage.hero_x - stage.side * pose.right_hand[0] * stage.tall,
+                    stage.foot + (pose.right_hand[1] - 0.15) * stage.tall,
+                ),
                 0.2,
                 world.look.light,
             )
@@ -112,8 +115,8 @@ def _draw_friend(world: World, plan: PanelPlan, stage: Stage, coat: Coat) -> Non
     alive_thing = kind in PROPS
     flying = kind in AIRBORNE or kind in ("ghost", "bird", "fish") or (plan.pose == "fly" and kind == "dragon")
     tall = stage.tall * (0.5 if alive_thing else 0.82 if kind not in ("dragon", "bear") else 1.0)
-    foot = stage.foot - (0.42 * stage.tall if flying else 0.0)
-    if plan.camera == "close":
+    foot = stage.foot - ((0.14 if plan.camera == "close" else 0.42) * stage.tall if flying else 0.0)
+    if plan.camera == "close" and (alive_thing or not flying):
         foot -= 0.12 * stage.tall
     layer = _Layer.blank(world, tall=tall, flip=stage.side < 0, lean=0.0)
     mood = "happy" if plan.mood in ("happy", "calm") else plan.mood
@@ -171,6 +174,9 @@ def _draw_loose(world: World, stage: Stage, kinds: list[str], *, coat: Coat, cha
             if abs(x - stage.hero_x) < 0.3 * stage.tall and y > stage.foot - 1.25 * stage.tall:
                 continue
             pen = world.at_depth(0.0).at(x, y, size, turn=chance.between(-0.25, 0.25))
+            px, py = pen.px((0.0, -0.5))
+            if any((px - orb.x) ** 2 + (py - orb.y) ** 2 < (orb.reach + 0.6 * size * world.short) ** 2 for orb in world.orbs):
+                continue
             draw_prop(pen, world.look, kind=kind, colour=chance.pick((coat.cloth, coat.accent, world.look.light)))
             if kind in GLOWING:
                 world.shine(pen, (0.0, -0.5), 1.5, mix(world.look.light, (255, 240, 190), 0.4), strength=0.5)
@@ -190,8 +196,9 @@ def _draw_standing(world: World, stage: Stage, kinds: list[str], *, coat: Coat, 
                 continue
             foot = min(stage.foot, world.bottom * 0.8)
             y = foot + (0.07 if before else -0.06) + chance.between(-0.02, 0.02)
-            if before and abs(x - stage.hero_x) < 0.28 * stage.tall:
-                x += 0.34 * stage.tall * (1 if x > stage.hero_x else -1)
+            crowded = abs(x - stage.hero_x) < 0.3 * stage.tall or abs(x - stage.friend_x) < 0.3 * stage.tall
+            if before and many and crowded:
+                continue
             size = (0.15 if many else 0.18) * (1.15 if before else 0.85) * (1.5 if stage.tall > 0.8 else 1.0)
             pen = world.at_depth(0.0).at(x, min(y, world.bottom - 0.05), size, turn=chance.between(-0.06, 0.06))
             colour = world.look.tone(chance.pick(((255, 143, 171), (255, 255, 255), (196, 167, 255), coat.accent, coat.cloth)))
@@ -229,18 +236,31 @@ class _Layer:
         from PIL import ImageChops
 
         pixels = self.tall * world.short
-        alpha = self.sheet.getchannel("A")
         reach = max(2, round(0.05 * pixels))
+        left = round(world.image.width / 2 + x * world.short - 0.85 * pixels)
+        upper = round(world.image.height * world.camera.horizon + y * world.short - 1.65 * pixels)
+        # Only what is drawn and seen, with a margin for the shifted outlines: a near figure's sheet is 13 megapixels.
+        drawn = self.sheet.getbbox() or (0, 0, 1, 1)
+        box = (
+            max(drawn[0], -left) - reach,
+            max(drawn[1], -upper) - reach,
+            min(drawn[2], world.image.width - left) + reach,
+            min(drawn[3], world.image.height - upper) + reach,
+        )
+        if box[0] >= box[2] or box[1] >= box[3]:
+            return
+        sheet = self.sheet.crop(box)
+        alpha = sheet.getchannel("A")
+        colours = sheet.convert("RGB")
+        hard = world.look.key in ("suspense", "cyber")
         shaded = ImageChops.subtract(alpha, ImageChops.offset(alpha, -reach, -reach // 2))
+        deep = 0.42 if hard else 0.2
+        colours.paste(mix(world.look.ink, (30, 20, 70), 0.5), (0, 0), shaded.point(lambda value: round(value * deep)))
         lit = ImageChops.subtract(alpha, ImageChops.offset(alpha, reach // 4, reach // 4))
-        deep = 0.42 if world.look.key in ("suspense", "cyber") else 0.2
-        self.sheet.paste(mix(world.look.ink, (30, 20, 70), 0.5), (0, 0), shaded.point(lambda value: round(value * deep)))
         bright = world.look.light if world.look.key in ("cyber", "fantasy") else mix(world.look.light, (255, 255, 255), 0.5)
-        glow = 0.75 if world.look.key in ("cyber", "suspense") else 0.34
-        self.sheet.paste(bright, (0, 0), lit.point(lambda value: round(value * glow)))
-        self.sheet.putalpha(alpha)
-        at_x = world.image.width / 2 + x * world.short - 0.85 * pixels
-        at_y = world.image.height * world.camera.horizon + y * world.short - 1.65 * pixels
-        world.image.paste(self.sheet.convert("RGB"), (round(at_x), round(at_y)), alpha)
+        glow = 0.75 if hard else 0.34
+        colours.paste(bright, (0, 0), lit.point(lambda value: round(value * glow)))
+        at = (left + box[0], upper + box[1])
+        world.image.paste(colours, at, alpha)
         small = alpha.reduce(FINE)
-        world.cast.paste(small, (round(at_x / FINE), round(at_y / FINE)), small)
+        world.cast.paste(small, (at[0] // FINE, at[1] // FINE), small)

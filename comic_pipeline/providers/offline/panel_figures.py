@@ -197,7 +197,7 @@ def draw_emotion(pen: Pen, look: Look, *, mood: str) -> None:
     if mood == "shock":
         for angle in (-1.0, -0.68, -0.36):
             out = (math.cos(angle), math.sin(angle))
-            tip, base = (0.34 * out[0], -0.72 + 0.34 * out[1]), (0.48 * out[0], -0.72 + 0.48 * out[1])
+            tip, base = (0.43 * out[0], -0.72 + 0.43 * out[1]), (0.57 * out[0], -0.72 + 0.57 * out[1])
             across = (-0.018 * out[1], 0.018 * out[0])
             wedge = [tip, (base[0] + across[0], base[1] + across[1]), (base[0] - across[0], base[1] - across[1])]
             pen.shape(wedge, mix(bold, look.accent, 0.3), line=0.3)

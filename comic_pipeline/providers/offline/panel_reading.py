@@ -43,7 +43,7 @@ set:sea | 海 船 舟 江 河 | boat;ship;shore
 set:clouds | 飞行 天空里 | flying
 set:forest | 林 树 | tree
 set:city | 城 霓虹 | neon
-time:night | 夜 深夜 晚上 月光 月亮 淡月 星光 极光 黑暗 路灯 | night;midnight;moonlight;moon;starlight;dark;northern lights
+time:night | 夜 深夜 晚上 月光 月亮 淡月 星光 极光 黑暗 暗了 路灯 | night;midnight;moonlight;moon;starlight;dark;northern lights
 time:dusk | 黄昏 夕阳 傍晚 晚霞 清晨 晨光 日出 日落 朝阳 | dusk;sunset;dawn;sunrise;morning light
 time:day | 白天 中午 正午 阳光 大白天 | noon;daylight;sunshine;sunlight
 weather:rain | 雨 雨夜 细雨 暴雨 | rain;storm
@@ -86,7 +86,7 @@ prop:book | 书 日记 旧案 魔法书 作业 | book;diary;spells;homework
 prop:boat | 船 木船 扁舟 小舟 | boat;ship
 prop:sword | 剑 刀 练剑 剑客 骑士 | sword;blade;knight
 prop:umbrella | 伞 雨伞 | umbrella
-prop:lantern | 灯笼 灯火 提灯 灯 微光 | lantern;lamp;flame;candle
+prop:lantern | 灯笼 灯火 提灯 灯 | lantern;lamp;flame;candle
 prop:balloon | 气球 热气球 | balloon
 prop:note | 唱歌 歌 音乐 琴 抚琴 吉他 | singing;song;music;sing;zither
 prop:letter | 信 写信 信封 | letter;mail
@@ -110,7 +110,7 @@ pose:fly | 飞 | fly;flies
 pose:think | 低着头 想 秘密 | lowered head;think;secret
 pose:look | 抬头 眺望 看着远方 望 | look up;looks far;distance
 mood:happy | 笑 微笑 开心 唱歌 一起 欢迎 | smile;smiles;laugh;happy;together
-mood:sad | 哭 低着头 难过 影子 孤独 | cry;sad;lonely;lowered
+mood:sad | 哭 低着头 难过 | cry;sad;lowered
 mood:shock | 吃惊 惊讶 睁大 焦急 忽然 突然 不好 | shock;surprise;worry;suddenly;eyes wide
 mood:brave | 挡在 勇 剑 深吸一口气 守护 | brave;sword;breath;guard;in front of
 cam:wide | 远景 全景 大全景 | wide shot;long shot;full shot
@@ -123,6 +123,8 @@ _INDOORS = frozenset({"room", "library", "classroom"})
 _PEOPLE_TEXT = "girl boy woman man elder detective swordsman knight wizard astronaut"
 _PEOPLE = frozenset(_PEOPLE_TEXT.split())
 _LIVELY = frozenset({"star", "flower", "tree", "lantern", "butterfly"})
+_UNWANTED = re.compile(r"\b(?:no|without)\s+\w+|(?:没有|不要|无)(?:文字|字母|水印)", re.IGNORECASE)
+_LIFELESS = frozenset({"note", "sword", "heart", "sparkle"})
 _SPEAKS = re.compile(r"会[^，。]{1,5}的|\b(?:talking|singing|dancing|speaking|living)\b", re.IGNORECASE)
 _FIRST_CAMERA = ("wide", "medium", "close", "medium")
 
@@ -143,13 +145,17 @@ class PanelPlan:
 
 
 def plan_panel(subject: PanelSubject, *, prompt: str, usual_time: Time) -> PanelPlan:
-    """Read a shot. `prompt` counts as much as the scene; the style's own words in it do not count. Never raises."""
-    shown = f"{subject.scene}\n{_without_style(prompt, subject.style_key)}"
+    """Read a shot. `prompt` counts as much as the scene. Never raises.
+
+    The style's own words in either do not count, nor does the identity: it is an id.
+    """
+    scene = _without_asides(subject.scene, subject.style_key)
+    shown = f"{scene}\n{_without_asides(prompt, subject.style_key)}"
     found = _tags(shown)
-    lead = _tags(subject.title) + _tags(subject.identity)
+    lead = _tags(subject.title)
     chance = Chance("plan", subject.identity or subject.title)
     setting = _setting_of(found, lead, chance=chance)
-    hero = _hero_of(subject.title) or _hero_of(subject.identity) or _hero_of(subject.scene) or chance.pick(("girl", "boy"))
+    hero = _first("fig", lead) or _first("fig", _tags(scene)) or chance.pick(("girl", "boy"))
     poses = [tag.partition(":")[2] for tag in found if tag.startswith("pose:")]
     return PanelPlan(
         setting=setting,
@@ -167,21 +173,6 @@ def plan_panel(subject: PanelSubject, *, prompt: str, usual_time: Time) -> Panel
 def is_person(kind: str) -> bool:
     """Whether a figure of this kind is a human being."""
     return kind in _PEOPLE
-
-
-def _hero_of(text: str) -> str:
-    """The first figure that is named; of a name of two (`detective robot`, 猫侦探), the one that is no human being."""
-    pattern, _ = _lexicon()
-    kinds: list[str] = []
-    end = 0
-    for match in pattern.finditer(text):
-        figure = _first("fig", _tags(match.group()))
-        if kinds and match.start() > end + 1:
-            break
-        if figure:
-            kinds.append(figure)
-            end = match.end()
-    return next((kind for kind in kinds if not is_person(kind)), kinds[0] if kinds else "")
 
 
 def _setting_of(found: list[str], lead: list[str], *, chance: Chance) -> str:
@@ -206,7 +197,11 @@ def _companion_of(found: list[str], lead: list[str], *, hero: str, speaks: bool)
     shown = [
         value for tag in found for category, _, value in [tag.partition(":")] if category in ("fig", "prop") and value != hero
     ]
-    with_face = [value for value in named if value in shown and (f"fig:{value}" in lead or value in _LIVELY or speaks)]
+    with_face = [
+        value
+        for value in named
+        if value in shown and (f"fig:{value}" in lead or value in _LIVELY or (speaks and value not in _LIFELESS))
+    ]
     figures = [tag.partition(":")[2] for tag in found if tag.startswith("fig:")]
     others = [kind for kind in figures if kind != hero]
     return next(iter(with_face or others), "")
@@ -220,11 +215,12 @@ def _first(category: str, tags: list[str]) -> str:
     return next((tag.partition(":")[2] for tag in tags if tag.partition(":")[0] == category), "")
 
 
-def _without_style(prompt: str, style_key: str) -> str:
+def _without_asides(text: str, style_key: str) -> str:
+    """`text` without the style's words and without what shall not be seen: `no letters` is no letter."""
     style = STYLES[style_key]
     for words in (style.picture_words, style.zh, style.en):
-        prompt = prompt.replace(words, " ")
-    return prompt
+        text = text.replace(words, " ")
+    return _UNWANTED.sub(" ", text)
 
 
 @lru_cache(maxsize=1)
@@ -236,16 +232,35 @@ def _lexicon() -> tuple[re.Pattern[str], dict[str, tuple[str, ...]]]:
         for word in (*chinese.split(), *english.split(";")):
             tags[word.lower()] = (*tags.get(word.lower(), ()), *kinds.split())
     parts = [
-        rf"\b{re.escape(word)}(?:e?s)?\b" if word.isascii() else re.escape(word) for word in sorted(tags, key=len, reverse=True)
+        rf"\b{re.escape(word)}{_plural(word)}\b" if word.isascii() else re.escape(word)
+        for word in sorted(tags, key=len, reverse=True)
     ]
     return re.compile("|".join(parts), re.IGNORECASE), tags
 
 
+def _plural(word: str) -> str:
+    """`stars`, but `boxes`: the verb `stares` is no star."""
+    return "(?:es)?" if word.endswith(("s", "x", "ch", "sh")) else "s?"
+
+
 def _tags(text: str) -> list[str]:
+    """The tags of all words in order. A place that only describes a figure is dropped: a lighthouse keeper is no place.
+
+    Of two words for one figure the last one counts, but an animal or a machine before a person (猫侦探, a cat detective).
+    """
     pattern, tags = _lexicon()
     found: list[str] = []
-    for match in pattern.finditer(text):
+    following, start = "", -1
+    for match in reversed(list(pattern.finditer(text))):
         word = match.group().lower()
         known = tags.get(word) or tags.get(word.removesuffix("s")) or tags.get(word.removesuffix("es"), ())
-        found.extend(known)
+        figure = _first("fig", list(known))
+        if start == match.end() + word.isascii() and following:
+            if figure and not is_person(figure) and is_person(following):
+                found.remove(f"fig:{following}")
+            else:
+                known = tuple(tag for tag in known if not tag.startswith(("set", "fig")))
+                figure = following
+        found = [*known, *found]
+        following, start = figure, match.start()
     return found

@@ -41,6 +41,7 @@ def _earth(world: World) -> None:
     x, y, r = side * 0.52, world.top + 0.3, 0.15
     sea, land = mix(world.look.tone((72, 149, 219)), (255, 255, 255), 0.08), world.look.tone((122, 190, 110))
     world.shine(pen, (x, y), 0.36, mix(sea, (255, 255, 255), 0.4), strength=0.6)
+    world.add_orb(pen, (x, y), r)
     pen.oval((x, y), r, r, sea, line=0.8)
     pen.blob(
         [(x - 0.11, y - 0.07), (x - 0.02, y - 0.1), (x + 0.01, y - 0.03), (x - 0.05, y + 0.02), (x - 0.1, y + 0.01)], land, line=0
@@ -65,6 +66,7 @@ def space(world: World) -> None:
     stars(world, count=150)
     x, y, ball = 0.5 * (1 if chance.likely(0.5) else -1), world.top + 0.34, world.look.tone((224, 160, 110))
     far.oval((x, y), 0.3, 0.07, mix(ball, world.look.light, 0.5), turn=-0.35, line=0.7)
+    world.add_orb(far, (x, y), 0.2)
     far.oval((x, y), 0.16, 0.16, ball, line=0.8)
     far.curve(
         [(x - 0.27, y + 0.12), (x - 0.1, y + 0.09), (x + 0.12, y + 0.01), (x + 0.28, y - 0.1)],

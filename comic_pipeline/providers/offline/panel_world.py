@@ -47,6 +47,7 @@ class World:
     """All that a setting draws with. `key` is the same for all shots in one setting of a project: they show one place.
 
     `cast` is a mask, at half the drawing's size, of the figures: lights behind them do not wash them out.
+    `orbs` are the sun, the moon, planets: nothing small is drawn over them.
     """
 
     image: "Image"
@@ -58,6 +59,7 @@ class World:
     short: float
     cast: "Image"
     glows: list[Glow] = field(default_factory=list)
+    orbs: list[Glow] = field(default_factory=list)
 
     @property
     def half(self) -> float:
@@ -107,6 +109,11 @@ class World:
         """Let `point` of `pen` glow `reach` units far."""
         x, y = pen.px(point)
         self.glows.append(Glow(x=x, y=y, reach=reach * pen.size, colour=colour, strength=strength))
+
+    def add_orb(self, pen: Pen, point: Point, radius: float) -> None:
+        """Keep `point` of `pen` and `radius` units around it free of small things."""
+        x, y = pen.px(point)
+        self.orbs.append(Glow(x=x, y=y, reach=radius * pen.size, colour=self.look.light, strength=0.0))
 
 
 def fade(world: World, top: Rgb, low: Rgb, *, start: float, end: float) -> None:
@@ -159,9 +166,11 @@ def _sun_or_moon(world: World) -> None:
         for dx, dy, r in ((-0.03, -0.02, 0.018), (0.025, 0.03, 0.024), (0.03, -0.035, 0.011)):
             pen.oval((x + dx, y + dy), r, r, mix(pale, world.look.sky, 0.22), line=0)
         world.shine(pen, (x, y), 0.4, pale, strength=0.55)
+        world.add_orb(pen, (x, y), 0.085)
         return
     y = -0.12 if world.time is Time.DUSK else y
     sun = mix(world.look.light, world.look.accent, 0.55 if world.look.key == "ink" else 0.08)
+    world.add_orb(pen, (x, y), 0.1)
     pen.oval((x, y), 0.1, 0.1, sun, line=0.6 if world.look.key == "comedy" else 0)
     world.shine(pen, (x, y), 0.5, mix(sun, (255, 230, 170), 0.4), strength=0.45 if world.look.key == "ink" else 0.7)
 

@@ -167,12 +167,13 @@ class _Teller:
         return [order[seq % len(order)] for seq in range(shots)]
 
     def picture(self, scene: str, *, framing: str) -> str:
-        """What a picture model is told. The place is always named, so that one story stays in one world."""
+        """What a picture model is told. Place and light are always named, so that one story stays in one world."""
         zh = self.language is Language.ZH
         place = self.words["place"]
         where = [] if self.premise.place in scene and (self.premise.place or place in scene) else [f"在{place}" if zh else place]
+        lit = [] if self.words["light"] in scene else [self.words["light"]]
         look = self.style.zh if zh else f"{self.style.en} style"
-        return ("，" if zh else ", ").join((framing, scene, *where, look, self.style.picture_words))
+        return ("，" if zh else ", ").join((framing, scene, *where, *lit, look, self.style.picture_words))
 
     def tell(self, beats: Sequence[str]) -> list[_Told]:
         """The story along `beats`. Narrator and characters take turns; no line is said twice."""
@@ -206,7 +207,7 @@ class _Teller:
 
     def _words_now(self, chance: Chance) -> dict[str, str]:
         flavour = self.book.flavours[self.style.key]
-        drawn = {"light": flavour.lights, "trouble": flavour.troubles, "turn": flavour.turns, "coda": flavour.codas}
+        drawn = {"trouble": flavour.troubles, "turn": flavour.turns, "coda": flavour.codas}
         return {**self.words, **{slot: chance.pick(choices) for slot, choices in drawn.items()}}
 
     def _event(self, seq: int, *, beats: Sequence[str]) -> str:
@@ -242,8 +243,9 @@ class _Teller:
         line = next((line for line in fitting if bool(line.who) != narrated), fitting[0])
         more = [other.text for other in fitting if other.who == line.who and other is not line]
         if not line.who:
-            more = [words["coda"], *more] if words["coda"] in more else more + chance.mixed(self.book.after)
-        return Line(who=line.who, text=self._lengthen(line.text, [self._spoken(text, words) for text in more], used=used))
+            after = [self._spoken(text, words) for text in chance.mixed(self.book.after)]
+            more = [words["coda"], *more] if words["coda"] in more else more + after
+        return Line(who=line.who, text=self._lengthen(line.text, more, used=used))
 
     def _size(self, text: str) -> int:
         return speech_size(text, language=self.language)
@@ -280,6 +282,7 @@ def _complete(premise: Premise, *, book: PhraseBook, style: Style, language: Lan
         "deed": premise.action or chance.pick(flavour.deeds),
         "met": met,
         "friend": short_name(met, language=language),
+        "light": chance.pick(flavour.lights),
     }
 
 

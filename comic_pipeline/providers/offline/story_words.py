@@ -4,6 +4,8 @@ Belongs here: the one door to reading, and short names. Does not: the reading it
 `story_words_en.py`), making up what an idea leaves out (`story.py`).
 """
 
+import re
+
 from comic_pipeline.model.project import Language
 from comic_pipeline.providers.offline.story_premise import Premise
 from comic_pipeline.providers.offline.story_words_en import read_english
@@ -19,4 +21,4 @@ def short_name(name: str, *, language: Language) -> str:
     """How others call `name`: without what describes it. At most 6 Chinese characters or 2 English words."""
     if language is Language.ZH:
         return (name.rsplit("的", 1)[-1] or name)[-6:]
-    return " ".join(name.split()[-2:])
+    return " ".join(re.split(r" (?:without|with|of|who|that|from) ", name)[0].split()[-2:])

@@ -130,7 +130,7 @@ def _english_place(tokens: list[str]) -> str:
         if preposition not in _PLACE_PREPOSITIONS:
             continue
         name, _ = _noun_phrase(tokens, at + 1)
-        if name and name.lower() not in ("day", "night", "time", "love", "fact", "search", "morning", "end"):
+        if name and name.lower() not in ("day", "night", "time", "love", "fact", "search", "morning", "end", "rain", "snow"):
             article = tokens[at + 1] if tokens[at + 1].lower() in _DETERMINERS else ""
             return " ".join(filter(None, ({"into": "in"}.get(preposition, preposition), article.lower(), name)))
     return ""
@@ -138,12 +138,13 @@ def _english_place(tokens: list[str]) -> str:
 
 def _english_met(tokens: list[str], *, hero: str) -> str:
     for at, token in enumerate(tokens):
-        if _stem(token) in _MEETS and at + 1 < len(tokens):
-            name, _ = _noun_phrase(tokens, at + 1)
-            if name and name != hero and not _is_verb([name.split()[0]], 0):
-                return name
-            if name and name != hero and name.split()[0].lower().endswith("ing") and " " in name:
-                return name
+        if _stem(token) not in _MEETS or at + 1 == len(tokens):
+            continue
+        name, _ = _noun_phrase(tokens, at + 1)
+        # `discovers he …` and `wakes up` name nobody; `meets a lost girl` does, though `lost` looks like a verb.
+        named = tokens[at + 1].lower() in _DETERMINERS or not _is_verb(tokens, at + 1)
+        if name and name != hero and named:
+            return name
     return ""
 
 

@@ -207,3 +207,27 @@ def test_the_next_worker_finds_the_last_attempt_only(database: Database, task: T
     assert isinstance(claim, Claimed)
     assert claim.last == second
     assert claim.last.provider_request_id is None
+
+
+def test_one_attempt_is_found_by_its_number(database: Database, task: Task) -> None:
+    """As it stands in the database, not as the caller remembers it; a number that does not exist is named."""
+    with database.write() as connection:
+        intent = begin(connection, task)
+        submitted = attempts.mark_submitted(connection, intent, request_id="job-1")
+        assert attempts.get(connection, task.task_id, 1) == submitted
+        with pytest.raises(LookupError, match="no attempt 2"):
+            attempts.get(connection, task.task_id, 2)
+
+
+def test_work_goes_on_from_what_is_open_or_ready(database: Database, task: Task) -> None:
+    """An open attempt or a paid result is gone on from, also behind a later failure; where all has ended a create is next."""
+    with database.write() as connection:
+        assert attempts.unfinished(connection, task.task_id) is None
+        intent = begin(connection, task)
+        assert attempts.unfinished(connection, task.task_id) == intent
+        attempts.mark_unknown(connection, intent, now=NOW)
+        assert attempts.unfinished(connection, task.task_id) is None
+        ready = attempts.mark_succeeded(connection, begin(connection, task), cost=ESTIMATE, result="{}", now=NOW)
+        failed = begin(connection, task, kind=AttemptKind.REPAIR)
+        attempts.mark_failed(connection, failed, http_status=500, provider_code="x", now=NOW)
+        assert attempts.unfinished(connection, task.task_id) == ready

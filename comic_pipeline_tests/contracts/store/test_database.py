@@ -16,9 +16,14 @@ from comic_pipeline_tests.postgres import PostgresServer
 
 def test_a_failed_write_leaves_nothing(database: Database) -> None:
     """All of a transaction or none of it: an error after an insert takes the insert back."""
-    with pytest.raises(Refused), database.write() as connection:
-        projects.insert(connection, a_project())
-        projects.get(connection, "nobody")
+
+    def insert_and_fail() -> None:
+        with database.write() as connection:
+            projects.insert(connection, a_project())
+            projects.get(connection, "nobody")
+
+    with pytest.raises(Refused):
+        insert_and_fail()
     with database.read() as connection:
         assert projects.find(connection) == []
 

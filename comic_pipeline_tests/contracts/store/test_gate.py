@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from decimal import Decimal
 
 import pytest
-from sqlalchemy import Connection
+from sqlalchemy import Connection, text
 
 from comic_pipeline.model.errors import ErrorCode, WorkStopped
 from comic_pipeline.model.ledger import Claimed, SpendLimits
@@ -273,4 +273,5 @@ def test_a_stage_may_be_requested_beside_a_create(database: Database, task: Task
     with database.write() as connection:
         begin(connection, task)
         with database.write() as other:
+            other.execute(text("SET LOCAL lock_timeout = '5s'"))
             stages.request(other, "p1", Stage.VOICES, stage_id="v1", priority=0, now=NOW)

@@ -165,3 +165,10 @@ def test_a_stage_of_an_unknown_project_is_refused(database: Database) -> None:
     """The reference holds on SQLite too, where it must be switched on for every connection."""
     with pytest.raises(IntegrityError), database.write() as connection:
         stages.request(connection, "nobody", Stage.FRAMES, stage_id="s1", priority=0, now=NOW)
+
+
+def test_the_project_of_a_row_is_found_without_reading_the_row(requested: Database) -> None:
+    """Also for a row that cannot be read whole; None where there is no row."""
+    with requested.read() as connection:
+        assert stages.owner_of(connection, "s1") == "p1"
+        assert stages.owner_of(connection, "no-such-stage") is None

@@ -1,0 +1,1 @@
+"""The reconciler over a fake orchestrator, on SQLite and on Postgres."""

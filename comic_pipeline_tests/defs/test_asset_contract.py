@@ -1,0 +1,68 @@
+"""What every asset, check and job must say of itself, and a picture of the whole graph in text: a lost edge becomes a diff."""
+
+import dagster as dg
+import pytest
+
+from comic_pipeline.definitions import defs
+from comic_pipeline.model.workflow import STAGE_OF_ASSET, STAGE_RULES
+from comic_pipeline.quality import GATES
+
+GROUPS = {"story", "pictures", "sound", "motion", "film"}
+GRAPH = {
+    "storyboard": set(),
+    "frame_images": {"storyboard"},
+    "voice_lines": {"storyboard"},
+    "clips": {"storyboard", "frame_images"},
+    "subtitles": {"voice_lines", "clips"},
+    "final_video": {"storyboard", "voice_lines", "clips", "subtitles"},
+    "cover_image": {"storyboard", "frame_images"},
+}
+SPECS = {spec.key.to_user_string(): spec for spec in defs.resolve_all_asset_specs()}
+
+
+@pytest.mark.parametrize("name", sorted(SPECS))
+def test_every_asset_says_what_it_is_and_whose(name: str) -> None:
+    """Description, owner, group, kinds, tags, code version and the projects partition: metadata discipline is a test, not goodwill."""
+    spec = SPECS[name]
+    assert len(spec.description or "") > 40
+    assert spec.owners
+    assert spec.group_name in GROUPS
+    assert spec.kinds
+    assert spec.tags["comic/stage"] == STAGE_OF_ASSET[name]
+    assert spec.code_version
+    assert isinstance(spec.partitions_def, dg.DynamicPartitionsDefinition)
+    assert spec.partitions_def.name == "projects"
+
+
+def test_the_graph_is_the_one_that_was_designed() -> None:
+    """Snapshot of assets and their needs."""
+    assert {name: {dep.asset_key.to_user_string() for dep in spec.deps} for name, spec in SPECS.items()} == GRAPH
+
+
+def test_every_gate_is_a_blocking_partitioned_check_of_its_asset() -> None:
+    """A gate that does not block, or looks at all projects at once, is none."""
+    graph = defs.get_repository_def().asset_graph
+    found = {}
+    for key in graph.asset_check_keys:
+        node = graph.get(key)
+        assert node.blocking
+        assert node.partitions_def is not None
+        found[key.asset_key.to_user_string()] = key.name
+    assert found == GATES
+
+
+def test_every_stage_has_its_job_with_its_assets_and_gates() -> None:
+    """One job a stage, in process: the names are what the reconciler launches."""
+    for rule in STAGE_RULES.values():
+        job = defs.resolve_job_def(rule.job)
+        assert {key.to_user_string() for key in job.asset_layer.selected_asset_keys} == set(rule.assets)
+        assert {key.name for key in job.asset_layer.selected_asset_check_keys} == {GATES[name] for name in rule.assets if name in GATES}
+        assert job.executor_def.name == "in_process"
+
+
+@pytest.mark.parametrize("name", sorted(SPECS))
+def test_every_asset_shows_its_retry_policy(name: str) -> None:
+    """Operators see in the UI that rounds are retried; the ledger decides how often."""
+    policy = defs.get_repository_def().assets_defs_by_key[SPECS[name].key].op.retry_policy
+    assert policy is not None
+    assert policy.max_retries >= 10

@@ -1,0 +1,118 @@
+"""The command line as a user meets it: bad input gets one clear line, exit code 2, and leaves nothing half-written."""
+
+import os
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+_COMIC = str(Path(sys.executable).parent / "comic")
+
+
+def comic(home: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run `comic` with a home of its own."""
+    kept = {key: value for key, value in os.environ.items() if key in ("PATH", "HOME", "LANG", "TMPDIR")}
+    return subprocess.run(  # noqa: S603
+        [_COMIC, *arguments], env={**kept, "COMIC_HOME": str(home), **environment}, capture_output=True, text=True, check=False,
+        timeout=60,
+    )
+
+
+BAD_INPUT = {
+    "empty idea": (["", "--user", "u"], "idea is empty"),
+    "blank idea": (["  \n ", "--user", "u"], "idea is empty"),
+    "5,000 characters": (["猫" * 5000, "--user", "u"], "idea has 5000 characters, at most 2000"),
+    "control character": (["a\x07cat", "--user", "u"], "U+0007"),
+    "unknown style": (["a cat", "--user", "u", "--style", "baroque"], "style 'baroque' is unknown; one of: healing"),
+    "unknown bucket": (["a cat", "--user", "u", "--duration", "short_7"], "duration 'short_7' is unknown; one of: short_15"),
+    "unknown aspect": (["a cat", "--user", "u", "--aspect", "4:3"], "aspect '4:3' is unknown; one of: 16:9"),
+    "unknown resolution": (["a cat", "--user", "u", "--resolution", "8k"], "resolution '8k' is unknown"),
+    "unknown tier": (["a cat", "--user", "u", "--tier", "gold"], "tier 'gold' is unknown; one of: free"),
+    "nobody": (["a cat", "--user", ""], "user id '' must have"),
+}
+
+
+@pytest.mark.parametrize("case", sorted(BAD_INPUT))
+def test_bad_input_is_refused_by_name_and_leaves_nothing(case: str, tmp_path: Path) -> None:
+    """Acceptance (f): the message names field, value and way out; no submission, no project."""
+    arguments, said = BAD_INPUT[case]
+    assert comic(tmp_path / "home", "init").returncode == 0
+    done = comic(tmp_path / "home", "submit", *arguments)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+    with sqlite3.connect(tmp_path / "home" / "comic.db") as database:
+        counts = [database.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in ("submissions", "projects")]  # noqa: S608
+    database.close()
+    assert counts == [0, 0]
+
+
+@pytest.mark.parametrize("case", ["unknown style", "5,000 characters", "control character", "empty idea"])
+def test_the_demo_refuses_bad_input_before_it_makes_anything(case: str, tmp_path: Path) -> None:
+    """The demo checks before it prepares a home."""
+    arguments, said = BAD_INPUT[case]
+    done = comic(tmp_path / "home", "demo", *[part for part in arguments if part not in ("--user", "u")])
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert not (tmp_path / "home").exists()
+
+
+def test_an_emoji_idea_is_an_idea(tmp_path: Path) -> None:
+    """Emoji are text that users write; they are kept."""
+    assert comic(tmp_path / "home", "init").returncode == 0
+    done = comic(tmp_path / "home", "submit", "🐱🚀", "--user", "u", "--json")
+    assert done.returncode == 0, done.stderr
+    assert '"status": "new"' in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("environment", "said"),
+    [
+        ({"COMIC_TEXT_PROVIDER": "gpt"}, "COMIC_TEXT_PROVIDER 'gpt'"),
+        ({"COMIC_VIDEO_PROVIDER": "ark"}, "ARK_API_KEY must be set"),
+        ({"COMIC_VOICE_PROVIDER": "openspeech"}, "OPENSPEECH_APP_ID, OPENSPEECH_TOKEN must be set"),
+        ({"COMIC_LIMITS": "ark_video=ten"}, "COMIC_LIMITS"),
+        ({"COMIC_RETRY_DELAYS": "soon"}, "COMIC_RETRY_DELAYS"),
+        ({"COMIC_BUDGETS": "free=2"}, "COMIC_BUDGETS"),
+    ],
+)
+def test_bad_settings_are_refused_by_name(environment: dict[str, str], said: str, tmp_path: Path) -> None:
+    """A provider without its key is refused at start; nothing falls back to offline."""
+    done = comic(tmp_path / "home", "init", **environment)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "home").exists()
+
+
+def test_a_home_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    """A file where the folder should be: also root cannot write there."""
+    (tmp_path / "home").write_text("in the way")
+    done = comic(tmp_path / "home", "init")
+    assert done.returncode == 2
+    assert f"COMIC_HOME '{tmp_path / 'home'}' cannot be written" in done.stderr
+
+
+def test_other_commands_ask_for_init_first(tmp_path: Path) -> None:
+    """Only init migrates; every other process says what to do."""
+    done = comic(tmp_path / "home", "projects")
+    assert done.returncode != 0
+    assert "comic init" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_an_unknown_project_is_not_found(tmp_path: Path) -> None:
+    """NOT_FOUND names the id and the way out."""
+    assert comic(tmp_path / "home", "init").returncode == 0
+    done = comic(tmp_path / "home", "status", "p-nope")
+    assert done.returncode == 2
+    assert "project 'p-nope' does not exist" in done.stderr
+
+
+def test_init_can_be_repeated(tmp_path: Path) -> None:
+    """A second init changes nothing and says the same version."""
+    first, second = comic(tmp_path / "home", "init"), comic(tmp_path / "home", "init")
+    assert (first.returncode, second.returncode) == (0, 0)
+    assert first.stdout == second.stdout

@@ -1,0 +1,1 @@
+"""Pure rules and values, without a clock, a database or a network."""
