@@ -380,7 +380,9 @@ def _parse(kind: type[_Payload], submission: Submission) -> _Payload:
         return kind.model_validate(json.loads(submission.payload))
     except ValidationError as invalid:
         first = invalid.errors(include_url=False)[0]
-        where = ".".join(map(str, first["loc"])) or "payload"
+        where = ".".join(map(str, first["loc"]))[:80] or "payload"
+        # A key may be anything, also what no row can hold.
+        where = where if where.isprintable() else ascii(where)
         raise Refused(ErrorCode.INPUT_INVALID, f"{where}: {first['msg']} (got {str(first.get('input'))[:80]!r})") from None
     except (ValueError, RecursionError) as broken:
         # Not only JSONDecodeError: Python refuses numbers of over 4,300 digits with a plain ValueError.

@@ -142,7 +142,7 @@ class Deployment:
         }[name]
 
     def _env(self) -> dict[str, str]:
-        kept = {key: value for key, value in os.environ.items() if key in ("PATH", "HOME", "LANG", "TMPDIR", "SSL_CERT_FILE")}
+        kept = {key: value for key, value in os.environ.items() if key in ("PATH", "HOME", "LANG", "TMPDIR", "PYTHONPATH")}
         return {
             **kept, "COMIC_HOME": str(self.home), "DAGSTER_HOME": str(self.settings.dagster_home), **self.environment,
         }

@@ -14,9 +14,10 @@ from comic_pipeline.model.errors import ComicError, ErrorCode, InvalidAnswer, Me
 from comic_pipeline.model.ledger import Claimed, Worker
 from comic_pipeline.model.limits import ProviderLimit
 from comic_pipeline.model.project import Project
-from comic_pipeline.model.task import Attempt, AttemptKind, Task, TaskType
+from comic_pipeline.model.task import Attempt, AttemptKind, AttemptState, Task, TaskType
 from comic_pipeline.model.workflow import Stage, StageStatus
 from comic_pipeline.objects.folder import FolderStore
+from comic_pipeline.objects.store import ObjectStore
 from comic_pipeline.store import attempts, ledger, limits, projects, stages
 from comic_pipeline.store.database import Database
 from comic_pipeline.store.schema import projects as project_rows
@@ -99,19 +100,26 @@ class Bench:
             projects.insert(connection, project)
 
     def desk(
-        self, name: str = "w1", *, rules: Rules = RULES, database: Database | None = None, clock: Clock | None = None
+        self,
+        name: str = "w1",
+        *,
+        rules: Rules = RULES,
+        database: Database | None = None,
+        objects: ObjectStore | None = None,
+        clock: Clock | None = None,
+        project_id: str = "p1",
     ) -> Desk:
         """A desk of the run of `name`, which owns a stage of its own. The same name again: the same run."""
         return Desk(
             database=database or self.database,
-            objects=self.objects,
+            objects=objects or self.objects,
             clock=clock or self.clock,
-            worker=self.worker(name),
+            worker=self.worker(name, project_id=project_id),
             rules=rules,
             jitter=lambda: 0.0,
         )
 
-    def worker(self, name: str) -> Worker:
+    def worker(self, name: str, *, project_id: str = "p1") -> Worker:
         """The worker of a run that owns a running stage."""
         worker = a_worker(name, stage_id=f"stage-{name}")
         with self.database.write() as connection:
@@ -120,7 +128,7 @@ class Bench:
                 self.stages_begun += 1
                 stages.request(
                     connection,
-                    "p1",
+                    project_id,
                     stage,
                     stage_id=worker.stage_id,
                     priority=20,
@@ -184,6 +192,14 @@ class Bench:
                 attempts.mark_submitted(connection, attempt, request_id=job)
         self.clock.advance(worker.lease_seconds)
         return claim.task
+
+    def release(self) -> None:
+        """Release the attempts that are still open."""
+        with self.database.write() as connection:
+            for task in ledger.of_project(connection, "p1"):
+                for one in attempts.of_task(connection, task.task_id):
+                    if one.state is AttemptState.INTENT:
+                        attempts.mark_released(connection, one, now=self.clock.now())
 
     def tasks(self) -> list[Task]:
         """All tasks of the project."""

@@ -59,11 +59,13 @@ def test_another_model_is_new_work(bench: Bench, images: ScriptedProvider) -> No
 
 
 def test_projects_do_not_share(bench: Bench, images: ScriptedProvider) -> None:
-    """Another user's film pays for its own files."""
+    """Another film pays for its own files, and only from a run of its own."""
     bench.make(an_order(images))
     bench.begin(a_project("p2", user_id="user-2"))
-    assert bench.refused(an_order(images, project_id="p2")).code == "CONFLICT"
-    assert len(bench.tasks()) == len(images.sent) == 1
+    other = an_order(images, project_id="p2")
+    assert bench.refused(other).code == "CONFLICT"
+    assert not bench.make(other, desk=bench.desk("w2", project_id="p2")).made.reused
+    assert (len(bench.tasks()), len(images.sent)) == (1, 2)
 
 
 @pytest.mark.parametrize("craft", ["images", "videos"])

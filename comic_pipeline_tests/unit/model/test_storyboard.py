@@ -164,8 +164,18 @@ def test_nulls_are_named_where_words_are_needed(field: str) -> None:
 
 @pytest.mark.parametrize(
     ("numbers", "built"),
-    [([0, 1, 2], True), ([1, 2, 3], True), ([2, 0, 1], True), ([3, 2, 1], True), ([None, None, None], True)]
-    + [([0, 1, 1], False), ([0, 2, 3], False), ([2, 3, 4], False), ([-1, 0, 1], False), ([0, None, 1], False)],
+    [
+        ([0, 1, 2], True),
+        ([1, 2, 3], True),
+        ([2, 0, 1], True),
+        ([3, 2, 1], True),
+        ([None, None, None], True),
+        ([0, 1, 1], False),
+        ([0, 2, 3], False),
+        ([2, 3, 4], False),
+        ([-1, 0, 1], False),
+        ([0, None, 0], False),
+    ],
 )
 def test_shots_are_numbered_from_0_without_gaps(numbers: list[int | None], *, built: bool) -> None:
     """From 1 is the same film; repeats and gaps mean that a shot was lost or doubled."""

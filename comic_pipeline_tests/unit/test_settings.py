@@ -1,0 +1,249 @@
+"""The environment: defaults of design section 8, refusals that name the variable, secrets that stay secret."""
+
+import logging
+from collections.abc import Iterator
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from comic_pipeline.model.errors import ErrorCode, Refused
+from comic_pipeline.model.limits import ProviderLimit
+from comic_pipeline.model.project import Tier
+from comic_pipeline.model.workflow import Stage
+from comic_pipeline.settings import Settings, load_settings, process_environment
+
+SECRET = "sk-very-secret-4711"
+SECRETS = ("ARK_API_KEY", "OPENAI_API_KEY", "OPENSPEECH_TOKEN")
+
+
+@pytest.fixture(autouse=True)
+def bare_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
+    """No variable of ours is set, the working folder is empty, and log records are made as before afterwards."""
+    names = [str(field.alias) for field in Settings.model_fields.values()]
+    for name in names:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.chdir(tmp_path)
+    factory = logging.getLogRecordFactory()
+    yield
+    logging.setLogRecordFactory(factory)
+
+
+def test_the_defaults_are_those_of_the_design(tmp_path: Path) -> None:
+    """Nothing set: everything offline, in `.comic` of the working folder."""
+    settings = load_settings()
+    assert settings.home == tmp_path / ".comic"
+    assert settings.effective_database_url == f"sqlite:///{tmp_path}/.comic/comic.db"
+    assert settings.effective_objects == f"{tmp_path}/.comic/files/objects"
+    assert settings.media_url == "/logs/objects"
+    chosen = (settings.text_provider, settings.image_provider, settings.voice_provider, settings.video_provider)
+    assert chosen == ("offline",) * 4
+    assert settings.missing_keys() == []
+    assert (settings.ark_text_model, settings.ark_image_model, settings.ark_video_model) == (
+        "doubao-seed-2-1-pro-260628",
+        "doubao-seedream-5-0-260128",
+        "doubao-seedance-2-0-260128",
+    )
+    assert (settings.poll_seconds, settings.retry_delays, settings.max_retry) == (10, (30, 120, 300), 3)
+    assert (settings.project_timeout, settings.lost_recreates, settings.max_attempts) == (3_600, 1, 0)
+    assert settings.provider_limits["ark_video"] == ProviderLimit(jobs=10, qps=5)
+    assert settings.budgets == {Tier.FREE: 2, Tier.PREVIEW: 10, Tier.PAID: 100, Tier.PREMIUM: 500}
+    assert settings.day_budget == Decimal(2_000)
+    assert (settings.on_voice_failure, settings.on_frame_failure) == ("silence", "fail")
+
+
+def test_every_variable_has_a_name_of_our_own_or_of_its_vendor() -> None:
+    """One table, no stray names: COMIC_*, or the vendor's well-known ones."""
+    for name, field in Settings.model_fields.items():
+        assert field.alias is not None, name
+        assert field.alias.split("_")[0] in {"COMIC", "ARK", "OPENSPEECH", "OPENAI", "AWS"}
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("COMIC_TEXT_PROVIDER", "doubao"),
+        ("COMIC_IMAGE_PROVIDER", "openspeech"),
+        ("COMIC_VOICE_PROVIDER", "ark"),
+        ("COMIC_VIDEO_PROVIDER", "openai"),
+        ("COMIC_POLL_SECONDS", "0"),
+        ("COMIC_POLL_SECONDS", "inf"),
+        ("COMIC_POLL_SECONDS", "nan"),
+        ("COMIC_POLL_SECONDS", "soon"),
+        ("COMIC_RETRY_DELAYS", "30,later"),
+        ("COMIC_RETRY_DELAYS", "30,,300"),
+        ("COMIC_RETRY_DELAYS", "-1"),
+        ("COMIC_RETRY_DELAYS", "nan"),
+        ("COMIC_RETRY_DELAYS", "30,inf"),
+        ("COMIC_MAX_RETRY", "-1"),
+        ("COMIC_MAX_RETRY", "2.5"),
+        ("COMIC_LOST_RECREATES", "-1"),
+        ("COMIC_LOST_GRACE", "inf"),
+        ("COMIC_PROJECT_TIMEOUT", "0"),
+        ("COMIC_LEASE_SECONDS", "inf"),
+        ("COMIC_LIMITS", "ark_video=ten/5"),
+        ("COMIC_BUDGETS", "free=2"),
+        ("COMIC_BUDGETS", "free=-2,preview=10,paid=100,premium=500"),
+        ("COMIC_DAY_BUDGET", "-1"),
+        ("COMIC_DAY_BUDGET", "NaN"),
+        ("COMIC_MAX_ATTEMPTS", "-1"),
+        ("COMIC_ON_VOICE_FAILURE", "ignore"),
+        ("COMIC_ON_FRAME_FAILURE", "silence"),
+        ("OPENSPEECH_API", "v2"),
+    ],
+)
+def test_a_bad_value_names_its_variable(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
+    """Refused at start, with the variable and the value; no secret is in the message."""
+    monkeypatch.setenv(name, value)
+    for secret in SECRETS:
+        monkeypatch.setenv(secret, SECRET)
+    with pytest.raises(Refused) as refused:
+        load_settings()
+    assert refused.value.code is ErrorCode.INPUT_INVALID
+    assert refused.value.detail.startswith(f"{name} {value!r}")
+    assert SECRET not in str(refused.value)
+    assert refused.value.__cause__ is None
+
+
+def test_an_empty_variable_is_not_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compose files pass `VAR=` for what nobody chose."""
+    monkeypatch.setenv("COMIC_POLL_SECONDS", "")
+    monkeypatch.setenv("COMIC_TEXT_PROVIDER", "")
+    assert load_settings() == load_settings(poll_seconds=10.0)
+
+
+@pytest.mark.parametrize(
+    ("chosen", "given", "missing"),
+    [
+        ({"COMIC_TEXT_PROVIDER": "ark"}, {}, ["ARK_API_KEY"]),
+        ({"COMIC_VIDEO_PROVIDER": "ark", "COMIC_IMAGE_PROVIDER": "ark"}, {}, ["ARK_API_KEY"]),
+        ({"COMIC_VIDEO_PROVIDER": "ark"}, {"ARK_API_KEY": SECRET}, []),
+        ({"COMIC_VIDEO_PROVIDER": "ark"}, {"OPENAI_API_KEY": SECRET}, ["ARK_API_KEY"]),
+        ({"COMIC_VOICE_PROVIDER": "openai"}, {}, ["OPENAI_API_KEY"]),
+        ({"COMIC_VOICE_PROVIDER": "openspeech"}, {}, ["OPENSPEECH_APP_ID", "OPENSPEECH_TOKEN"]),
+        ({"COMIC_VOICE_PROVIDER": "openspeech"}, {"OPENSPEECH_APP_ID": "1"}, ["OPENSPEECH_TOKEN"]),
+        ({}, {}, []),
+        (
+            {"COMIC_TEXT_PROVIDER": "openai", "COMIC_IMAGE_PROVIDER": "ark", "COMIC_VOICE_PROVIDER": "openspeech"},
+            {},
+            ["ARK_API_KEY", "OPENAI_API_KEY", "OPENSPEECH_APP_ID", "OPENSPEECH_TOKEN"],
+        ),
+    ],
+)
+def test_a_chosen_provider_says_which_keys_it_lacks(
+    monkeypatch: pytest.MonkeyPatch, chosen: dict[str, str], given: dict[str, str], missing: list[str]
+) -> None:
+    """By the name of the variable; a key of another vendor does not help, and nothing falls back to offline."""
+    for name, value in {**chosen, **given}.items():
+        monkeypatch.setenv(name, value)
+    assert load_settings().missing_keys() == missing
+
+
+def test_secrets_show_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not in repr, str, dump or the address of the database."""
+    for secret in SECRETS:
+        monkeypatch.setenv(secret, SECRET)
+    monkeypatch.setenv("COMIC_DATABASE_URL", f"postgresql://comic:{SECRET}@db/comic")
+    settings = load_settings()
+    assert SECRET not in f"{settings!r} {settings} {settings.model_dump()} {settings.model_dump_json()}"
+    assert settings.secrets() == (SECRET,) * 3
+    assert SECRET in settings.effective_database_url
+
+
+@pytest.mark.parametrize("name", ["comic_pipeline", "comic_pipeline.work", "comic_pipeline.providers.chat"])
+def test_secrets_are_masked_in_every_log_of_ours(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, name: str
+) -> None:
+    """In the message, in its arguments and in the traceback; a filter on the parent logger would miss the children."""
+    monkeypatch.setenv("ARK_API_KEY", SECRET)
+    load_settings()
+    log = logging.getLogger(name)
+    with caplog.at_level(logging.INFO):
+        log.info("the key is %s, the cost %d", SECRET, 5)
+        try:
+            raise RuntimeError(f"401 for {SECRET}")
+        except RuntimeError:
+            log.exception("refused")
+    assert "the key is ***, the cost 5" in caplog.text
+    assert "RuntimeError: 401 for ***" in caplog.text
+    assert SECRET not in caplog.text
+
+
+def test_logs_of_others_are_left_alone(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    """Records of other libraries keep their arguments: their handlers may need them."""
+    monkeypatch.setenv("ARK_API_KEY", SECRET)
+    load_settings()
+    with caplog.at_level(logging.INFO):
+        logging.getLogger("comic_pipelines").info("%s", "x")
+    assert caplog.records[-1].args == ("x",)
+
+
+def test_loading_settings_again_and_again_piles_nothing_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The webserver loads them at every submission: each log line must not get slower with each one."""
+    before = logging.getLogRecordFactory()
+    monkeypatch.setenv("ARK_API_KEY", SECRET)
+    for _ in range(50):
+        load_settings()
+    assert logging.getLogRecordFactory().make is before  # type: ignore[attr-defined]
+    assert logging.getLogger("comic_pipeline").filters == []
+    monkeypatch.delenv("ARK_API_KEY")
+    load_settings()
+    assert logging.getLogRecordFactory() is before
+
+
+def test_relative_places_become_absolute(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Run processes have other working folders; `~` is the user's home."""
+    monkeypatch.setenv("COMIC_HOME", "here/it is")
+    monkeypatch.setenv("COMIC_OBJECTS", "media")
+    settings = load_settings()
+    assert settings.home == tmp_path / "here" / "it is"
+    assert settings.dagster_home == settings.home / "dagster"
+    assert settings.effective_objects == str(tmp_path / "media")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("COMIC_HOME", "~/comic")
+    assert load_settings().home == tmp_path / "comic"
+
+
+@pytest.mark.parametrize("address", ["s3://bucket/prefix", "gs://bucket", "/srv/media"])
+def test_addresses_of_objects_stay_as_they_are(monkeypatch: pytest.MonkeyPatch, address: str) -> None:
+    """What is not a relative folder is for the object store to judge."""
+    monkeypatch.setenv("COMIC_OBJECTS", address)
+    assert load_settings().effective_objects == address
+
+
+def test_child_processes_get_absolute_places_and_the_rest_of_the_environment(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Dagster starts them in folders of its own."""
+    monkeypatch.setenv("COMIC_HOME", "here")
+    monkeypatch.setenv("COMIC_OBJECTS", "media")
+    monkeypatch.setenv("SOMETHING_ELSE", "kept")
+    environment = process_environment(load_settings())
+    assert environment["COMIC_HOME"] == str(tmp_path / "here")
+    assert environment["DAGSTER_HOME"] == str(tmp_path / "here" / "dagster")
+    assert environment["COMIC_OBJECTS"] == str(tmp_path / "media")
+    assert environment["SOMETHING_ELSE"] == "kept"
+
+
+@pytest.mark.parametrize(
+    ("stage", "provider"),
+    [
+        (Stage.STORYBOARD, "ark_text"),
+        (Stage.FRAMES, "ark_image"),
+        (Stage.VOICES, "openspeech_voice"),
+        (Stage.CLIPS, "ark_video"),
+        (Stage.FILM, "ffmpeg"),
+    ],
+)
+def test_each_stage_knows_the_provider_it_calls(monkeypatch: pytest.MonkeyPatch, stage: Stage, provider: str) -> None:
+    """These names are tags, limits and columns: one spelling."""
+    for name in ("TEXT", "IMAGE", "VIDEO"):
+        monkeypatch.setenv(f"COMIC_{name}_PROVIDER", "ark")
+    monkeypatch.setenv("COMIC_VOICE_PROVIDER", "openspeech")
+    assert load_settings().providers_of(stage) == (provider,)
+
+
+def test_extra_hosts_are_read_as_a_list(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Spaces and empty parts do no harm."""
+    monkeypatch.setenv("COMIC_PROVIDER_HOSTS", " 127.0.0.1:9 , media.example,, ")
+    assert load_settings().allowed_hosts == {"127.0.0.1:9", "media.example"}
