@@ -1,6 +1,7 @@
 """The picture of each shot, and the contact sheet that shows them all."""
 
 import asyncio
+import re
 
 from comic_pipeline.media.image import contact_sheet
 from comic_pipeline.model.limits import IMAGE_TASKS_PER_PROJECT
@@ -16,6 +17,7 @@ from comic_pipeline.work.orders import Order
 from comic_pipeline.work.runner import make_all
 
 _SHEET_WIDTH = 960
+_CAPTION_CHARS = 40
 
 
 async def draw_frames(studio: Studio, storyboard: Storyboard) -> FrameImages:
@@ -52,7 +54,7 @@ def _order(studio: Studio, storyboard: Storyboard, shot: Shot, *, take: int) -> 
             seq=shot.seq,
             total=len(storyboard.shots),
             scene=f"{shot.scene_desc} {shot.image_prompt}",
-            caption=shot.spoken,
+            caption=_caption(shot),
         ),
     )
     return Order(
@@ -69,6 +71,11 @@ def _order(studio: Studio, storyboard: Storyboard, shot: Shot, *, take: int) -> 
         folder="frames",
         verify=verify_image,
     )
+
+
+def _caption(shot: Shot) -> str:
+    """Where we are, in one clause; what is said is shown by the subtitles."""
+    return re.split(r"[，。；！？,;.!?\n]", shot.scene_desc.strip(), maxsplit=1)[0][:_CAPTION_CHARS]
 
 
 async def lay_contact_sheet(studio: Studio, frames: FrameImages) -> MediaRef:

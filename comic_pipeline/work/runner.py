@@ -31,7 +31,8 @@ from comic_pipeline.work.orders import Delivered, Order, PostponedError, Round, 
 
 R = TypeVar("R")
 
-_LOOK_AGAIN = 1.0
+# A wait for another run, or for the next round, hears of a cancel within five seconds; many shots may wait for minutes.
+_FIRST_LOOK, _LAST_LOOK, _LOOK_GROWTH = 1.0, 5.0, 1.5
 
 
 async def make_all(desk: Desk, orders: Sequence[Order[Any]], *, at_once: int | None = None) -> Round:
@@ -92,7 +93,7 @@ def _want_all(connection: Connection, desk: Desk, orders: Sequence[Order[Any]], 
 
 
 async def _claim(desk: Desk, order: Order[R]) -> Claimed | Finished:
-    new = order.new_task(max_retry=desk.rules.max_retry)
+    new, wait = order.new_task(max_retry=desk.rules.max_retry), _FIRST_LOOK
     while True:
         claim = await desk.commit(lambda connection, now: ledger.claim(connection, new, desk.worker, now=now))
         match claim:
@@ -101,7 +102,8 @@ async def _claim(desk: Desk, order: Order[R]) -> Claimed | Finished:
             case Ended(task=task):
                 raise _as_error(task)
             case Held(until=until) | NotYet(not_before=until):
-                await desk.clock.sleep(min(_LOOK_AGAIN, max(0.05, (until - desk.clock.now()).total_seconds())))
+                await desk.clock.sleep(min(wait, max(0.05, (until - desk.clock.now()).total_seconds())))
+                wait = min(wait * _LOOK_GROWTH, _LAST_LOOK)
 
 
 async def _obtain(desk: Desk, task: Task, last: Attempt | None, *, order: Order[R]) -> Verified:
