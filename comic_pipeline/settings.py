@@ -276,9 +276,10 @@ class _MaskingFactory:
         self.make = make
         self._secrets = secrets
 
-    def __call__(self, name: str, *args: Any, **kwargs: Any) -> logging.LogRecord:
-        record = self.make(name, *args, **kwargs)
-        if name != _LOGGER and not name.startswith(f"{_LOGGER}."):
+    def __call__(self, name: str | None, *args: Any, **kwargs: Any) -> logging.LogRecord:
+        record = self.make(name or "", *args, **kwargs)
+        # `logging.makeLogRecord`, which Dagster uses, names nobody.
+        if name is None or (name != _LOGGER and not name.startswith(f"{_LOGGER}.")):
             return record
         text = record.getMessage()
         if self._masked(text) != text:

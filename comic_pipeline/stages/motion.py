@@ -22,7 +22,7 @@ async def shoot_clips(studio: Studio, storyboard: Storyboard, frames: FrameImage
     wished, changes = as_wished(studio, storyboard)
     pictures = {frame.seq: await _load(studio, frames, frame.seq) for frame in frames.frames}
     orders = [
-        _order(studio, shot, pictures[shot.seq], take=changes.take(shot.seq, OverrideField.TAKE_CLIPS)) for shot in wished.shots
+        order_of(studio, shot, pictures[shot.seq], take=changes.take(shot.seq, OverrideField.TAKE_CLIPS)) for shot in wished.shots
     ]
     finished = await make_all(studio.desk, orders)
     done = finished.settle(now=studio.now())
@@ -36,7 +36,7 @@ async def _load(studio: Studio, frames: FrameImages, seq: int) -> Picture:
     return Picture(media=media, data=await asyncio.to_thread(studio.desk.objects.get, media.key))
 
 
-def _order(studio: Studio, shot: Shot, picture: Picture, *, take: int) -> Order[ClipRequest]:
+def order_of(studio: Studio, shot: Shot, picture: Picture, *, take: int) -> Order[ClipRequest]:
     project, rule, prompt = studio.project, rule_of(Stage.CLIPS), load_prompt("clip")
     request = ClipRequest(
         prompt=prompt.fill(

@@ -23,7 +23,7 @@ _CAPTION_CHARS = 40
 async def draw_frames(studio: Studio, storyboard: Storyboard) -> FrameImages:
     """One picture a shot. Raises RoundIncomplete, ShotsFailed or WorkStopped; what was drawn is kept."""
     wished, changes = as_wished(studio, storyboard)
-    orders = [_order(studio, wished, shot, take=changes.take(shot.seq, OverrideField.TAKE_FRAMES)) for shot in wished.shots]
+    orders = [order_of(studio, wished, shot, take=changes.take(shot.seq, OverrideField.TAKE_FRAMES)) for shot in wished.shots]
     finished = await make_all(studio.desk, orders, at_once=IMAGE_TASKS_PER_PROJECT)
     done = finished.settle(now=studio.now())
     return FrameImages(
@@ -33,7 +33,7 @@ async def draw_frames(studio: Studio, storyboard: Storyboard) -> FrameImages:
     )
 
 
-def _order(studio: Studio, storyboard: Storyboard, shot: Shot, *, take: int) -> Order[ImageRequest]:
+def order_of(studio: Studio, storyboard: Storyboard, shot: Shot, *, take: int) -> Order[ImageRequest]:
     project, rule, prompt = studio.project, rule_of(Stage.FRAMES), load_prompt("frame_image")
     request = ImageRequest(
         prompt=prompt.fill(

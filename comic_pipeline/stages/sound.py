@@ -20,7 +20,7 @@ async def speak_lines(studio: Studio, storyboard: Storyboard) -> VoiceLines:
     """One entry a shot. Raises RoundIncomplete or WorkStopped; ShotsFailed unless silence is allowed for lines that failed."""
     wished, changes = as_wished(studio, storyboard)
     orders = [
-        _order(studio, shot, take=changes.take(shot.seq, OverrideField.TAKE_VOICES)) for shot in wished.shots if shot.spoken
+        order_of(studio, shot, take=changes.take(shot.seq, OverrideField.TAKE_VOICES)) for shot in wished.shots if shot.spoken
     ]
     finished = await make_all(studio.desk, orders)
     finished.check_open(now=studio.now())
@@ -43,7 +43,7 @@ async def speak_lines(studio: Studio, storyboard: Storyboard) -> VoiceLines:
     return VoiceLines(lines=tuple(lines))
 
 
-def _order(studio: Studio, shot: Shot, *, take: int) -> Order[VoiceRequest]:
+def order_of(studio: Studio, shot: Shot, *, take: int) -> Order[VoiceRequest]:
     project, rule = studio.project, rule_of(Stage.VOICES)
     request = VoiceRequest(
         text=shot.spoken, language=project.language, speaker=shot.voice_of, voice="", user_hash=studio.user_hash

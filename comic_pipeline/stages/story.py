@@ -25,7 +25,7 @@ _QUOTED_CHARS = 6_000
 
 async def write_storyboard(studio: Studio) -> tuple[Storyboard, Delivered]:
     """The film in words. Raises ComicError: SCRIPT_INVALID when the answer is unusable even after its repair round."""
-    order = _order(studio)
+    order = order_of(studio)
     (done,) = (await make_all(studio.desk, [order])).settle(now=studio.now())
     stored = studio.desk.objects.get(done.media.key)
     storyboard = Storyboard.model_validate_json(stored)
@@ -34,7 +34,7 @@ async def write_storyboard(studio: Studio) -> tuple[Storyboard, Delivered]:
     return storyboard, done
 
 
-def _order(studio: Studio) -> Order[TextRequest]:
+def order_of(studio: Studio) -> Order[TextRequest]:
     project, rule = studio.project, rule_of(Stage.STORYBOARD)
     take = studio.overrides().take(0, OverrideField.TAKE_STORYBOARD)
     prompts = [load_prompt(name) for name in ("storyboard_system", "storyboard_user", "storyboard_repair")]

@@ -281,3 +281,11 @@ def _change(connection: Connection, attempt: Attempt, *, old: tuple[AttemptState
     if row is None:
         raise WorkStopped(ErrorCode.CONFLICT, f"attempt {attempt.number} of task {attempt.task_id} has moved on meanwhile")
     return read_row(Attempt, row)
+
+
+def owner_of(connection: Connection, provider_id: str, request_id: str) -> str | None:
+    """The task whose attempt has this id at the provider."""
+    statement = select(attempts.c.task_id).where(
+        attempts.c.provider_id == provider_id, attempts.c.provider_request_id == request_id
+    )
+    return connection.execute(statement.limit(1)).scalar_one_or_none()

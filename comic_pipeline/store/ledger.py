@@ -285,3 +285,35 @@ def _leave(connection: Connection, task_id: str, **values: Any) -> None:
         .where(tasks.c.task_id == task_id, tasks.c.status == TaskStatus.RUNNING)
         .values(lease_owner=None, lease_expires_at=None, **values)
     )
+
+
+def renew_one(connection: Connection, task_id: str, *, note: str) -> bool:
+    """A person decided about one task: it is to be done again, or gone on with. False when it has not ended."""
+    done = connection.execute(
+        update(tasks)
+        .where(tasks.c.task_id == task_id, tasks.c.status.in_(_ENDED))
+        .values(status=TaskStatus.PENDING, retry_count=0, not_before=None, deadline_at=None, error_code=None, error_message=note)
+    )
+    return done.rowcount == 1
+
+
+def request_cancel(connection: Connection, task_id: str, *, reason: str, now: datetime) -> TaskStatus:
+    """Flag one task; what has not begun, or waits for its next round, ends at once. Returns the status it has now."""
+    open_now = tasks.c.status.in_((TaskStatus.PENDING, TaskStatus.RETRYING, TaskStatus.RUNNING))
+    flag = {"cancel_requested": True, "cancel_requested_at": now, "cancel_reason": reason[:255]}
+    connection.execute(
+        update(tasks).where(tasks.c.task_id == task_id, open_now, tasks.c.cancel_requested.is_(False)).values(flag)
+    )
+    connection.execute(
+        update(tasks)
+        .where(tasks.c.task_id == task_id, tasks.c.status.in_((TaskStatus.PENDING, TaskStatus.RETRYING)))
+        .values(
+            status=TaskStatus.CANCELLED,
+            cancelled_at=now,
+            finished_at=now,
+            error_code=ErrorCode.CANCELLED,
+            error_message=reason,
+            not_before=None,
+        )
+    )
+    return get(connection, task_id).status

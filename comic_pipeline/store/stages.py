@@ -149,9 +149,7 @@ def owned(connection: Connection, project_id: str, stage: Stage, *, run_id: str)
 def heartbeat(connection: Connection, run_id: str, *, now: datetime) -> bool:
     """Say that the run lives, for every stage that it works on. False when no row is this run's any more."""
     done = connection.execute(
-        update(stages)
-        .where(stages.c.run_id == run_id, stages.c.status == StageStatus.RUNNING)
-        .values(heartbeat_at=now)
+        update(stages).where(stages.c.run_id == run_id, stages.c.status == StageStatus.RUNNING).values(heartbeat_at=now)
     )
     return done.rowcount > 0
 
