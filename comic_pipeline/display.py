@@ -1,16 +1,19 @@
 """How status and progress look in a terminal. Words and tables only; reads nothing itself."""
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
 
 from rich.console import Console, RenderableType
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from comic_pipeline.model.errors import ERROR_RULES
 from comic_pipeline.model.money import show
 from comic_pipeline.model.project import Project
 from comic_pipeline.status import ProjectStatus
+from comic_pipeline.store.views import CostLine
+from comic_pipeline.tasks import TaskCase
 
 
 class DemoProgress:
@@ -39,7 +42,7 @@ class DemoProgress:
 
 def print_projects(console: Console, found: Iterable[Project]) -> None:
     """A table of projects."""
-    table = Table("project", "user", "tier", "state", "title", "created (UTC)", box=None)
+    table = Table(Column("project", no_wrap=True), "user", "tier", "state", "title", "created (UTC)", box=None)
     for project in found:
         title = project.title or project.idea[:24] or project.script[:24]
         table.add_row(project.id, project.user_id, project.tier, project.status, title, f"{project.created_at:%Y-%m-%d %H:%M:%S}")
@@ -73,5 +76,55 @@ def print_status(console: Console, seen: ProjectStatus) -> None:
             show(task.cost_actual),
             str(task.retry_count),
             task.error_code or "",
+        )
+    console.print(table, highlight=False)
+
+
+def print_costs(console: Console, lines: Iterable[CostLine], *, total: Decimal) -> None:
+    """The books, a line for each project, task type and provider."""
+    table = Table(Column("project", no_wrap=True), "task type", "provider", "tasks", "creates", "cost", "reserved", box=None)
+    for line in lines:
+        table.add_row(
+            line.project_id,
+            line.task_type,
+            line.provider_id,
+            str(line.tasks),
+            str(line.attempts),
+            show(line.cost),
+            show(line.reserved),
+        )
+    console.print(table, highlight=False)
+    console.print(f"total {show(total)}", highlight=False)
+
+
+def print_estimate(console: Console, found: Mapping[str, Decimal], *, budget: Decimal) -> None:
+    """What a film would cost, beside the budget of its tier."""
+    console.print("  ".join(f"{stage} {show(amount)}" for stage, amount in found.items()), highlight=False)
+    verdict = "within" if found["total"] <= budget else "[red]over[/]"
+    console.print(f"{verdict} the budget of {show(budget)} a project of this tier", highlight=False)
+
+
+def print_case(console: Console, case: TaskCase) -> None:
+    """One task and its attempts; the error message names candidates of an unknown outcome."""
+    task = case.task
+    shot = "" if task.shot_seq is None else f" shot {task.shot_seq}"
+    console.print(f"{task.task_id} {task.task_type}{shot} of {task.project_id}: {task.status}", highlight=False)
+    if task.error_code is not None:
+        console.print(f"{task.error_code}: {task.error_message}", highlight=False, soft_wrap=True, markup=False)
+    table = Table(
+        "attempt", "kind", "state", "provider", "request id", "http", "their code", "estimate", "cost", "began (UTC)", box=None
+    )
+    for one in case.attempts:
+        table.add_row(
+            str(one.number),
+            one.kind,
+            one.state,
+            one.provider_id,
+            one.provider_request_id or "",
+            str(one.http_status or ""),
+            one.provider_code or "",
+            show(one.estimate),
+            "" if one.cost is None else show(one.cost),
+            f"{one.started_at:%m-%d %H:%M:%S}",
         )
     console.print(table, highlight=False)

@@ -187,12 +187,18 @@ def _formal_in_the_way(connection: Connection, project: Project) -> str | None:
 
 
 def _new_project(asked: ProduceRequest, submission: Submission, house: House) -> Project:
+    chosen = (
+        f"p-{house.now:%Y%m%d}-{uuid4().hex[:10]}" if submission.project_id is None else check_project_id(submission.project_id)
+    )
+    return project_of(asked, house, project_id=chosen, user_id=submission.user_id, tier=submission.tier)
+
+
+def project_of(asked: ProduceRequest, house: House, *, project_id: str, user_id: str, tier: Tier) -> Project:
+    """The project that a request would become; not stored."""
     return Project(
-        id=f"p-{house.now:%Y%m%d}-{uuid4().hex[:10]}"
-        if submission.project_id is None
-        else check_project_id(submission.project_id),
-        user_id=submission.user_id,
-        tier=submission.tier,
+        id=project_id,
+        user_id=user_id,
+        tier=tier,
         kind=asked.kind,
         title="",
         idea=asked.idea,
@@ -203,7 +209,7 @@ def _new_project(asked: ProduceRequest, submission: Submission, house: House) ->
         resolution=asked.resolution,
         language=asked.language,
         status=ProjectState.QUEUED,
-        budget=house.budgets[submission.tier],
+        budget=house.budgets[tier],
         created_at=house.now,
         updated_at=house.now,
     )

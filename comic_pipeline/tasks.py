@@ -88,8 +88,8 @@ def _undecided(connection: Connection, task_id: str) -> Attempt:
         state = "no attempt" if last is None else f"its last attempt is {last.state}"
         raise Refused(
             ErrorCode.CONFLICT,
-            f"task {task_id} is {case.task.status} and {state}; only a manual_required task whose last attempt is `intent` has an "
-            "unknown outcome to decide",
+            f"task {task_id} is {case.task.status} and {state}; only a manual_required task whose last attempt is `intent` "
+            "has an unknown outcome to decide",
         )
     return last
 

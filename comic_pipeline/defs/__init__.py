@@ -8,6 +8,6 @@ import warnings
 
 from dagster import BetaWarning, PreviewWarning
 
-# Partitioned checks and data versions of outputs are marked as preview and beta; the version is pinned and tests cover what is used.
+# Partitioned checks are marked as preview, data versions of outputs as beta; the version is pinned and tests cover what is used.
 warnings.filterwarnings("ignore", category=PreviewWarning)
 warnings.filterwarnings("ignore", category=BetaWarning)

@@ -10,8 +10,8 @@ from pydantic import BaseModel, ConfigDict
 from rich.console import Console
 
 from comic_pipeline import service
-from comic_pipeline.demo.drive import drive, stage_times
 from comic_pipeline.defs.io import document_key
+from comic_pipeline.demo.drive import drive, stage_times
 from comic_pipeline.display import DemoProgress
 from comic_pipeline.model.errors import ComicError, ErrorCode
 from comic_pipeline.model.media import CoverImage, FinalVideo, Subtitles

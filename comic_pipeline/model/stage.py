@@ -89,7 +89,7 @@ def rounds_in_a_row(row: StageRow, history: Sequence[StageRow]) -> int:
 def check_redoable(stage: Stage, latest: Mapping[Stage, StageRow], *, project_id: str) -> None:
     """Raise Refused(CONFLICT) unless the stage has been tried, its needs are made, and no run works on it or after it."""
     if stage not in latest or stage is Stage.STORYBOARD:
-        possible = ", ".join(one for one in latest if one is not Stage.STORYBOARD) or "none yet"
+        possible = ", ".join(one for one in STAGE_RULES if one in latest and one is not Stage.STORYBOARD) or "none yet"
         raise Refused(ErrorCode.CONFLICT, f"stage {stage} of project {project_id} cannot be re-made; one of: {possible}")
     missing = ", ".join(need for need in STAGE_RULES[stage].needs if not made(need, latest))
     if missing:

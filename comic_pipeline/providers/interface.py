@@ -31,7 +31,7 @@ class Picture:
 
 @dataclass(frozen=True)
 class TextRequest:
-    """One JSON document from a chat model. `subject` is the structured content of `user`, for providers that do not read prose."""
+    """One JSON document from a chat model. `subject` is what `user` says, structured, for providers that do not read prose."""
 
     system: str
     user: str
@@ -180,14 +180,14 @@ class CancelOutcome(StrEnum):
     UNSUPPORTED = "unsupported"
 
 
-RequestT = TypeVar("RequestT", contravariant=True)
+RequestT_contra = TypeVar("RequestT_contra", contravariant=True)
 
 
-class Provider(Protocol[RequestT]):
+class Provider(Protocol[RequestT_contra]):
     """One service that does one craft. `name` (`ark_video`, `offline_image`, …) keys limits, tags and the ledger.
 
-    Every method raises `ProviderFault` with a code of ours; `submit` raises `OutcomeUnknown` when the answer was lost (read time-out,
-    dropped connection) and makes exactly one HTTP request, ever.
+    Every method raises `ProviderFault` with a code of ours. `submit` makes exactly one HTTP request, ever, and raises
+    `OutcomeUnknown` when the answer was lost (read time-out, dropped connection).
     """
 
     name: str
@@ -196,22 +196,22 @@ class Provider(Protocol[RequestT]):
     asynchronous: bool
     offline: bool
 
-    def describe(self, request: RequestT) -> JsonObject:
+    def describe(self, request: RequestT_contra) -> JsonObject:
         """Every parameter that is really sent, without media bytes and secrets (hashes stand for media). Part of the input hash.
 
         Raises ProviderFault(INPUT_INVALID) when the request cannot be made acceptable to this model: before any spend.
         """
         ...
 
-    def estimate(self, request: RequestT) -> Decimal:
+    def estimate(self, request: RequestT_contra) -> Decimal:
         """What `submit` of this very request will probably cost, in CNY."""
         ...
 
-    async def submit(self, request: RequestT) -> Submitted | Done:
+    async def submit(self, request: RequestT_contra) -> Submitted | Done:
         """Make the one paid call."""
         ...
 
-    async def poll(self, job_id: str, request: RequestT) -> JobStatus:
+    async def poll(self, job_id: str, request: RequestT_contra) -> JobStatus:
         """Look at a job once. Unknown status words are reported as running."""
         ...
 
@@ -219,7 +219,7 @@ class Provider(Protocol[RequestT]):
         """Ask the provider to drop a job that has not begun."""
         ...
 
-    async def find(self, request: RequestT, *, since: datetime) -> tuple[FoundJob, ...]:
+    async def find(self, request: RequestT_contra, *, since: datetime) -> tuple[FoundJob, ...]:
         """Jobs of the provider's list that this request may have made at or after `since`, newest first."""
         ...
 

@@ -1,7 +1,7 @@
 """What a film will probably cost, before anything is asked of anybody: the very requests that the stages would send, priced.
 
-The storyboard does not exist yet, so the offline storyteller's stands in for it: numbers and lengths of shots are the bucket's, and a
-line has about as many words.
+The storyboard does not exist yet, so the offline storyteller's stands in for it: numbers and lengths of shots are the bucket's,
+and a line has about as many words.
 """
 
 from decimal import Decimal

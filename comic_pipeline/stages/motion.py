@@ -37,6 +37,7 @@ async def _load(studio: Studio, frames: FrameImages, seq: int) -> Picture:
 
 
 def order_of(studio: Studio, shot: Shot, picture: Picture, *, take: int) -> Order[ClipRequest]:
+    """The order of one clip. Raises ProviderFault(INPUT_INVALID) when the model cannot take it (at `described`)."""
     project, rule, prompt = studio.project, rule_of(Stage.CLIPS), load_prompt("clip")
     request = ClipRequest(
         prompt=prompt.fill(

@@ -34,6 +34,7 @@ async def draw_frames(studio: Studio, storyboard: Storyboard) -> FrameImages:
 
 
 def order_of(studio: Studio, storyboard: Storyboard, shot: Shot, *, take: int) -> Order[ImageRequest]:
+    """The order of one picture."""
     project, rule, prompt = studio.project, rule_of(Stage.FRAMES), load_prompt("frame_image")
     request = ImageRequest(
         prompt=prompt.fill(

@@ -44,6 +44,7 @@ async def speak_lines(studio: Studio, storyboard: Storyboard) -> VoiceLines:
 
 
 def order_of(studio: Studio, shot: Shot, *, take: int) -> Order[VoiceRequest]:
+    """The order of one spoken line."""
     project, rule = studio.project, rule_of(Stage.VOICES)
     request = VoiceRequest(
         text=shot.spoken, language=project.language, speaker=shot.voice_of, voice="", user_hash=studio.user_hash

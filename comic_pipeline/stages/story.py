@@ -35,6 +35,7 @@ async def write_storyboard(studio: Studio) -> tuple[Storyboard, Delivered]:
 
 
 def order_of(studio: Studio) -> Order[TextRequest]:
+    """The order of the storyboard, with its one repair."""
     project, rule = studio.project, rule_of(Stage.STORYBOARD)
     take = studio.overrides().take(0, OverrideField.TAKE_STORYBOARD)
     prompts = [load_prompt(name) for name in ("storyboard_system", "storyboard_user", "storyboard_repair")]

@@ -191,9 +191,10 @@ def _suspense(picture: "Image", look: Look, chance: Chance) -> "Image":
     beams = ImageDraw.Draw(picture, "RGBA")
     lean = chance.pick((-0.35, 0.35)) * height
     for number in range(3):
-        x = width * (0.14 + 0.3 * number) + chance.between(-0.05, 0.05) * width
+        left = width * (0.14 + 0.3 * number) + chance.between(-0.05, 0.05) * width
         beams.polygon(
-            [(x, 0), (x + 0.05 * width, 0), (x + 0.12 * width + lean, height), (x + lean, height)], fill=(*look.light, 20)
+            [(left, 0), (left + 0.05 * width, 0), (left + 0.12 * width + lean, height), (left + lean, height)],
+            fill=(*look.light, 20),
         )
     return _grain(_vignette(picture, (0, 0, 3), start=0.42, strength=0.92), chance, strength=0.16)
 

@@ -86,9 +86,10 @@ class Door:
             return projects.get(connection, project_id)
 
     def rounds(self, project_id: str = "p1") -> dict[Stage, StageRow]:
-        """The latest round of each stage."""
+        """The latest round of each stage, in the order of the stages."""
         with self.database.read() as connection:
-            return stages.latest(connection, project_id)
+            latest = stages.latest(connection, project_id)
+        return {stage: latest[stage] for stage in Stage if stage in latest}
 
     def tasks(self, project_id: str = "p1") -> list[Task]:
         """The ledger of the project."""

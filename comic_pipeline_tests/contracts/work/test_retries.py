@@ -42,7 +42,7 @@ def test_retry_after_of_a_call_is_honoured(bench: Bench, images: ScriptedProvide
 
 
 def test_a_long_retry_after_is_left_to_the_round(bench: Bench, images: ScriptedProvider) -> None:
-    """Ten minutes are not waited for inside a call, where it would hold a slot; the ledger keeps the time, and it wins over 30 s."""
+    """Ten minutes are not waited for inside a call, where they would hold a slot; the ledger keeps the time, and it wins over 30 s."""
     images.plan("submit", _busy(retry_after=600))
     refused = bench.refused(an_order(images), desk=bench.desk(rules=limited(images, jobs=1)))
     assert isinstance(refused, PostponedError)

@@ -1,0 +1,51 @@
+"""`comic …`: the operator's command line. Each command reads its options, calls one function, prints for people or as JSON.
+
+Exit codes: 0 done, 1 the work failed, 2 the request or the settings are wrong.
+"""
+
+import sys
+from collections.abc import Callable
+
+import typer
+from rich.console import Console
+
+from comic_pipeline.cli import projects, running, tasks
+from comic_pipeline.model.errors import ERROR_RULES, Actor, ComicError, Refused
+
+app = typer.Typer(
+    no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, help="Makes AI comic-dramas (漫剧) with Dagster."
+)
+task_app = typer.Typer(no_args_is_help=True, help="One task of the ledger: show, cancel, resolve.")
+
+_COMMANDS: dict[str, Callable[..., None]] = {
+    "demo": running.demo,
+    "init": running.init,
+    "dev": running.dev,
+    "submit": projects.submit,
+    "projects": projects.list_projects,
+    "status": projects.status,
+    "retry": projects.retry,
+    "redo": projects.redo,
+    "cancel": projects.cancel,
+    "costs": projects.costs,
+}
+_TASK_COMMANDS: dict[str, Callable[..., None]] = {"show": tasks.show, "cancel": tasks.cancel, "resolve": tasks.resolve}
+
+for name, command in _COMMANDS.items():
+    app.command(name=name)(command)
+for name, command in _TASK_COMMANDS.items():
+    task_app.command(name=name)(command)
+app.add_typer(task_app, name="task")
+
+
+def main() -> None:
+    """Run the command line; ComicErrors become one clear line and exit code 2 (request) or 1 (work)."""
+    try:
+        app()
+    except ComicError as error:
+        rule = ERROR_RULES[error.code]
+        console = Console(stderr=True)
+        console.print(f"[bold red]{error.code}[/] ", end="")
+        console.print(error.detail, highlight=False, soft_wrap=True, markup=False)
+        console.print(f"{rule.zh} / {rule.en}", style="dim", highlight=False)
+        sys.exit(2 if isinstance(error, Refused) or rule.actor is Actor.USER else 1)

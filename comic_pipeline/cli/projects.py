@@ -1,0 +1,176 @@
+"""Commands about projects: submit, projects, status, retry, redo, cancel, costs."""
+
+import json
+import time
+from decimal import Decimal
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from comic_pipeline import service
+from comic_pipeline.cli.opening import JsonFlag, UserOption, opened_workshop, print_json, word_of
+from comic_pipeline.display import print_costs, print_estimate, print_projects, print_status
+from comic_pipeline.model.errors import ErrorCode, Refused
+from comic_pipeline.model.ledger import Worker
+from comic_pipeline.model.project import RawProduceRequest, Tier
+from comic_pipeline.model.workflow import ProjectState, SubmissionKind
+from comic_pipeline.status import ProjectStatus, status_of
+from comic_pipeline.store import projects
+from comic_pipeline.store.submissions import NewSubmission
+from comic_pipeline.store.views import costs as cost_lines
+
+_WATCH_SECONDS = 1.0
+
+
+def submit(
+    idea: Annotated[str, typer.Argument(help="One sentence about what happens.")],
+    user: Annotated[str, typer.Option(help="Who asks.")],
+    style: Annotated[str, typer.Option(help="healing, ink, cyber, comedy, suspense, fantasy.")] = "healing",
+    duration: Annotated[str, typer.Option(help="short_15, short_30, medium_60, long_120.")] = "short_15",
+    aspect: Annotated[str, typer.Option(help="16:9, 9:16, 1:1.")] = "16:9",
+    resolution: Annotated[str, typer.Option(help="720p, 1080p.")] = "720p",
+    tier: Annotated[str, typer.Option(help="free, preview, paid, premium.")] = "free",
+    key: Annotated[str | None, typer.Option(help="Idempotency key: the same key never makes a second film.")] = None,
+    estimate: Annotated[bool, typer.Option("--estimate", help="Only say what it would cost.")] = False,
+    as_json: JsonFlag = False,
+) -> None:
+    """Ask for a film. The running deployment takes it from here; `comic status` follows it."""
+    asked = RawProduceRequest(idea=idea, style=style, duration=duration, aspect=aspect, resolution=resolution)
+    asked.checked()
+    level = word_of(Tier, "tier", tier)
+    new = NewSubmission(
+        kind=SubmissionKind.PRODUCE, user_id=user, tier=level, payload=asked.model_dump_json(exclude_defaults=True), key=key
+    )
+    if estimate:
+        _estimate(asked, new, as_json=as_json)
+        return
+    workshop = opened_workshop()
+    with workshop.database.write() as connection:
+        submission = service.submit(connection, new, now=workshop.clock.now())
+    if as_json:
+        print_json({"submission_id": submission.id, "status": submission.status, "project_id": submission.project_id})
+    else:
+        Console().print(f"submission {submission.id} is {submission.status}; `comic projects --user {user}` shows its project")
+
+
+def _estimate(asked: RawProduceRequest, new: NewSubmission, *, as_json: bool) -> None:
+    from comic_pipeline.stages.estimating import estimate_film
+
+    workshop = opened_workshop()
+    house = service.House(budgets=workshop.settings.budgets, now=workshop.clock.now())
+    project = service.project_of(asked.checked(), house, project_id="estimate", user_id=new.user_id, tier=new.tier)
+    worker = Worker(owner="estimate", run_id="", stage_id="", lease_seconds=1)
+    found = estimate_film(workshop.studio(project, worker, workshop.build_providers()))
+    if as_json:
+        print_json(found.model_dump(mode="json") | {"budget": str(project.budget)})
+    else:
+        print_estimate(Console(), found.model_dump(), budget=project.budget)
+
+
+def list_projects(
+    user: Annotated[str | None, typer.Option(help="Only this user's.")] = None,
+    status: Annotated[str | None, typer.Option(help="Only in this state, e.g. FAILED.")] = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """List projects, newest first."""
+    wanted = None if status is None else [word_of(ProjectState, "status", status)]
+    workshop = opened_workshop()
+    with workshop.database.read() as connection:
+        found = projects.find(connection, user_id=user, status=wanted)
+    if as_json:
+        print_json([project.model_dump(mode="json") for project in found])
+    else:
+        print_projects(Console(), found)
+
+
+def status(
+    project: Annotated[str, typer.Argument(help="Project id.")],
+    watch: Annotated[bool, typer.Option("--watch", help="Follow until it ends.")] = False,
+    as_json: JsonFlag = False,
+) -> None:
+    """Show where a project stands: state, progress, cost, each task, errors."""
+    workshop = opened_workshop()
+
+    def read() -> ProjectStatus:
+        with workshop.database.read() as connection:
+            return status_of(connection, project, workshop.settings)
+
+    seen = read()
+    while watch and seen.finished_at is None:
+        if not as_json:
+            print_status(Console(), seen)
+        time.sleep(_WATCH_SECONDS)
+        seen = read()
+    if as_json:
+        print_json(seen)
+    else:
+        print_status(Console(), seen)
+
+
+def retry(
+    project: Annotated[str, typer.Argument(help="Project id.")], user: UserOption = "operator", as_json: JsonFlag = False
+) -> None:
+    """Go on from the stage that failed. Nothing that is finished is paid again."""
+    _ask(SubmissionKind.RETRY, project, user, {}, as_json=as_json)
+
+
+def redo(
+    project: Annotated[str, typer.Argument(help="Project id.")],
+    stage: Annotated[str, typer.Option(help="frames, voices, clips or film.")],
+    shots: Annotated[str, typer.Option(help="Shot numbers, e.g. 1,3; all when left out.")] = "",
+    prompt: Annotated[str, typer.Option(help="New words for these shots.")] = "",
+    seed: Annotated[int | None, typer.Option(help="New seed for these shots.")] = None,
+    user: UserOption = "operator",
+    as_json: JsonFlag = False,
+) -> None:
+    """Make some shots anew, and what depends on them. Old versions stay reachable."""
+    try:
+        numbers = [int(part) for part in shots.split(",") if part.strip()]
+    except ValueError:
+        raise Refused(ErrorCode.INPUT_INVALID, f"--shots {shots!r}: write numbers separated by commas, e.g. 1,3") from None
+    payload = {"stage": stage, "shots": numbers, "prompt": prompt, "seed": seed}
+    _ask(SubmissionKind.REDO, project, user, payload, as_json=as_json)
+
+
+def cancel(
+    project: Annotated[str, typer.Argument(help="Project id.")],
+    reason: Annotated[str, typer.Option(help="Why; shown in status.")] = "",
+    force: Annotated[bool, typer.Option("--force", help="Also terminate the run that is at work.")] = False,
+    user: UserOption = "operator",
+    as_json: JsonFlag = False,
+) -> None:
+    """Stop a project after its current step. Finished and running paid work is kept."""
+    _ask(SubmissionKind.CANCEL, project, user, {"reason": reason, "force": force}, as_json=as_json)
+
+
+def costs(
+    project: Annotated[str | None, typer.Argument(help="Project id; all projects when left out.")] = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """What was spent, and what is reserved, by task type and provider."""
+    workshop = opened_workshop()
+    with workshop.database.read() as connection:
+        if project is not None:
+            projects.get(connection, project)
+        lines = cost_lines(connection, project)
+    total = sum((line.cost for line in lines), Decimal(0))
+    if as_json:
+        print_json({"total": str(total), "lines": [line.model_dump(mode="json") for line in lines]})
+    else:
+        print_costs(Console(), lines, total=total)
+
+
+def _ask(kind: SubmissionKind, project: str, user: str, payload: dict[str, Any], *, as_json: bool) -> None:
+    workshop = opened_workshop()
+    new = NewSubmission(kind=kind, user_id=user, tier=Tier.FREE, payload=json.dumps(payload), project_id=project)
+    house = service.House(budgets=workshop.settings.budgets, now=workshop.clock.now())
+    with workshop.database.write() as connection:
+        submission = service.submit(connection, new, now=house.now)
+        service.decide(connection, submission, house)
+    with workshop.database.read() as connection:
+        answer = service.answer_of(connection, submission.id)
+    if as_json:
+        print_json(answer)
+    else:
+        Console().print(f"{answer.project_id}: {answer.status} {answer.message_zh} {answer.message_en}".strip())

@@ -1,0 +1,61 @@
+"""Commands that prepare or run the embedded deployment: init, dev, demo."""
+
+import os
+import shutil
+import sys
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.live import Live
+
+from comic_pipeline.cli.opening import JsonFlag, checked_settings, print_json
+from comic_pipeline.display import DemoProgress
+from comic_pipeline.home import prepare_home, workspace_file
+from comic_pipeline.model.project import DEFAULT_IDEA, RawProduceRequest
+from comic_pipeline.settings import process_environment
+
+
+def init() -> None:
+    """Prepare COMIC_HOME: the comic database, the Dagster home, the folder for media. Harmless to repeat."""
+    settings = checked_settings()
+    version = prepare_home(settings)
+    Console().print(f"COMIC_HOME {settings.home} is ready, database version {version}", highlight=False, soft_wrap=True)
+
+
+def dev(port: Annotated[int, typer.Option(help="Port of the Dagster UI.")] = 3000) -> None:
+    """Run the whole embedded deployment: `dagster dev` with this project's workspace and COMIC_HOME."""
+    settings = checked_settings()
+    prepare_home(settings)
+    dagster = shutil.which("dagster", path=str(Path(sys.executable).parent)) or "dagster"
+    command = [dagster, "dev", "-w", str(workspace_file()), "-p", str(port), "-h", "127.0.0.1"]
+    os.execve(dagster, command, process_environment(settings))  # noqa: S606  # becomes dagster, so that Ctrl-C reaches it
+
+
+def demo(
+    idea: Annotated[str, typer.Argument(help="One sentence about what happens.")] = DEFAULT_IDEA,
+    style: Annotated[str, typer.Option(help="healing, ink, cyber, comedy, suspense, fantasy (or the Chinese name).")] = "healing",
+    duration: Annotated[str, typer.Option(help="short_15, short_30, medium_60, long_120.")] = "short_15",
+    aspect: Annotated[str, typer.Option(help="16:9, 9:16, 1:1.")] = "16:9",
+    resolution: Annotated[str, typer.Option(help="720p, 1080p.")] = "720p",
+    out: Annotated[Path | None, typer.Option(help="Copy film, cover and subtitles here.")] = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Make one film in this process, from idea to MP4, with the chosen providers (offline by default)."""
+    asked = RawProduceRequest(idea=idea, style=style, duration=duration, aspect=aspect, resolution=resolution)
+    asked.checked()
+    settings = checked_settings()
+    prepare_home(settings)
+    # Dagster is imported here alone: every other command starts in a fraction of a second.
+    from comic_pipeline.demo.film import make_demo
+
+    progress = DemoProgress()
+    showing = nullcontext() if as_json else Live(progress, console=Console(stderr=True), refresh_per_second=4, transient=True)
+    with showing:
+        film = make_demo(settings, asked, out=out, progress=progress)
+    if as_json:
+        print_json(film)
+    else:
+        film.print(Console())
