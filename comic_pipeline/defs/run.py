@@ -8,8 +8,8 @@ is ever retried.
 import asyncio
 import signal
 import threading
-from collections.abc import Awaitable, Callable, Coroutine
-from contextlib import suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from contextlib import asynccontextmanager, suppress
 from typing import Any, TypeVar
 from uuid import uuid4
 
@@ -21,10 +21,10 @@ from comic_pipeline.model.errors import ERROR_RULES, ComicError, ErrorCode, Refu
 from comic_pipeline.model.ledger import Worker
 from comic_pipeline.model.limits import PRIORITY
 from comic_pipeline.model.project import Project
-from comic_pipeline.model.workflow import OPEN_STAGE_STATUSES, STAGE_ID_TAG, STAGE_OF_ASSET, Stage, downstream
+from comic_pipeline.model.workflow import OPEN_STAGE_STATUSES, STAGE_ID_TAG, STAGE_OF_ASSET, STAGE_RULES, Stage, downstream
 from comic_pipeline.stages.studio import Studio
 from comic_pipeline.stages.workshop import Workshop
-from comic_pipeline.store import stages
+from comic_pipeline.store import limits, stages
 
 T = TypeVar("T")
 OpContext = dg.AssetExecutionContext | dg.AssetCheckExecutionContext
@@ -32,6 +32,7 @@ OpContext = dg.AssetExecutionContext | dg.AssetCheckExecutionContext
 # Shown in the UI as the asset's policy. The ledger decides how often a task goes again: this is only Dagster's outer bound.
 ROUND_POLICY = dg.RetryPolicy(max_retries=20)
 _ERROR_TAG = "comic/error_code"
+_LOOK_AGAIN = 0.5
 
 
 def run_stage(context: OpContext, stage: Stage, work: Callable[[Studio], Awaitable[T]]) -> T:
@@ -47,7 +48,7 @@ def run_stage(context: OpContext, stage: Stage, work: Callable[[Studio], Awaitab
     except ComicError as refused:
         raise _failure(context, refused) from refused
     try:
-        return _run_until_stopped(_work(workshop, project, worker, work))
+        return _run_until_stopped(_work(workshop, project, worker, stage, work))
     except RoundIncomplete as round_:
         context.log.warning("some shots go again in %.0f s: %s", round_.delay, round_.detail)
         raise dg.RetryRequested(max_retries=ROUND_POLICY.max_retries, seconds_to_wait=0) from round_
@@ -64,15 +65,38 @@ def run_stage(context: OpContext, stage: Stage, work: Callable[[Studio], Awaitab
         raise _failure(context, ComicError(ErrorCode.UNKNOWN_ERROR, detail)) from bug
 
 
-async def _work(workshop: Workshop, project: Project, worker: Worker, work: Callable[[Studio], Awaitable[T]]) -> T:
+async def _work(workshop: Workshop, project: Project, worker: Worker, stage: Stage, work: Callable[[Studio], Awaitable[T]]) -> T:
     providers = workshop.build_providers()
     beating = asyncio.create_task(_beat(workshop, worker, _current_task()))
     try:
-        return await work(workshop.studio(project, worker, providers))
+        async with _alone(workshop, project, worker, stage):
+            return await work(workshop.studio(project, worker, providers))
     finally:
         beating.cancel()
         await asyncio.wait({beating})
         await providers.close()
+
+
+@asynccontextmanager
+async def _alone(workshop: Workshop, project: Project, worker: Worker, stage: Stage) -> AsyncIterator[None]:
+    """Hold the project's lock during a serial stage, over all machines: the run tag limits only what Dagster's queue starts."""
+    if not STAGE_RULES[stage].serial:
+        yield
+        return
+    name = f"project/{project.id}/serial"
+    while not _take_lock(workshop, name, worker):
+        await workshop.clock.sleep(_LOOK_AGAIN)
+    try:
+        yield
+    finally:
+        with workshop.database.write() as connection:
+            limits.drop_lease(connection, name, holder=worker.run_id)
+
+
+def _take_lock(workshop: Workshop, name: str, worker: Worker) -> bool:
+    with workshop.database.write() as connection:
+        now = workshop.clock.now()
+        return limits.take_lease(connection, name, holder=worker.run_id, now=now, seconds=worker.lease_seconds)
 
 
 async def _beat(workshop: Workshop, worker: Worker, main: asyncio.Task[Any]) -> None:
@@ -81,7 +105,9 @@ async def _beat(workshop: Workshop, worker: Worker, main: asyncio.Task[Any]) -> 
         await workshop.clock.sleep(worker.lease_seconds / 4)
         try:
             with workshop.database.write() as connection:
-                alive = stages.heartbeat(connection, worker.run_id, now=workshop.clock.now())
+                now = workshop.clock.now()
+                alive = stages.heartbeat(connection, worker.run_id, now=now)
+                limits.renew_leases(connection, holder=worker.run_id, now=now, seconds=worker.lease_seconds)
         except StorageFault:
             # The database is away: the work itself meets that and reports it; being silent for a while is what it is.
             continue

@@ -16,7 +16,10 @@ Belongs here: the codes, their table, and the exception tree that carries them. 
 """
 
 from dataclasses import dataclass
+from decimal import Decimal
 from enum import StrEnum
+
+from comic_pipeline.model.money import ZERO
 
 
 class Actor(StrEnum):
@@ -156,7 +159,10 @@ class Refused(ComicError):
 
 
 class ProviderFault(ComicError):
-    """A provider answered with an error. `provider_code` is the vendor's own word; `retry_after` is in seconds."""
+    """A provider answered with an error. `provider_code` is the vendor's own word; `retry_after` is in seconds.
+
+    `cost` (CNY) is what the failed call was billed all the same: an answer cut at its limit has used its tokens.
+    """
 
     def __init__(  # an error carries what an operator needs to see, all of it by name
         self,
@@ -167,12 +173,14 @@ class ProviderFault(ComicError):
         http_status: int | None = None,
         retry_after: float | None = None,
         request_id: str = "",
+        cost: Decimal = ZERO,
     ) -> None:
         super().__init__(code, detail)
         self.provider_code = provider_code
         self.http_status = http_status
         self.retry_after = retry_after
         self.request_id = request_id
+        self.cost = cost
 
 
 class OutcomeUnknown(ProviderFault):

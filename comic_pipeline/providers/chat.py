@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 
 from comic_pipeline.model.errors import ErrorCode, ProviderFault
+from comic_pipeline.model.money import ZERO
 from comic_pipeline.providers.adapter import AtOnceAdapter
 from comic_pipeline.providers.catalog import TextPrice, guess_tokens
 from comic_pipeline.providers.envelope import Reply, VendorError, make_fault, read_error, read_usage
@@ -89,6 +90,7 @@ class ChatAdapter(AtOnceAdapter[TextRequest]):
                 f"{self.name}: the answer was stopped by the content filter ({reason})",
                 provider_code="content_filter",
                 request_id=reply.request_id,
+                cost=self._cost(document.get("usage"), request),
             )
         if ending == "length":
             raise ProviderFault(
@@ -96,11 +98,12 @@ class ChatAdapter(AtOnceAdapter[TextRequest]):
                 f"{self.name}: the answer was cut at max_tokens ({request.max_tokens})",
                 provider_code="length",
                 request_id=reply.request_id,
+                cost=self._cost(document.get("usage"), request),
             )
         message = choice.get("message")
         content = message.get("content") if isinstance(message, Mapping) else None
         if not isinstance(content, str) or not content.strip():
-            raise self._empty("an answer without text", reply)
+            raise self._empty("an answer without text", reply, cost=self._cost(document.get("usage"), request))
         usage = read_usage(document.get("usage"))
         return Done(
             # A lone surrogate, left by a cut emoji, has no UTF-8.
@@ -119,21 +122,19 @@ class ChatAdapter(AtOnceAdapter[TextRequest]):
         cached = read_usage(details).get("cached_tokens", 0)
         return self._price().of(prompt=counts["prompt_tokens"], cached=cached, completion=counts["completion_tokens"])
 
-    def _empty(self, what: str, reply: Reply) -> ProviderFault:
+    def _empty(self, what: str, reply: Reply, *, cost: Decimal = ZERO) -> ProviderFault:
         return ProviderFault(
             ErrorCode.EMPTY_RESPONSE,
             f"{self.name} gave {what}",
             http_status=reply.status,
             retry_after=reply.retry_after,
             request_id=reply.request_id,
+            cost=cost,
         )
 
 
 def _messages(request: TextRequest) -> list[dict[str, str]]:
     messages = [{"role": "system", "content": request.system}, {"role": "user", "content": request.user}]
     if request.repair_of:
-        repair = (
-            f"Your answer is not acceptable:\n{request.problems}\nAnswer with the whole corrected JSON document and nothing else."
-        )
-        messages += [{"role": "assistant", "content": request.repair_of}, {"role": "user", "content": repair}]
+        messages += [{"role": "assistant", "content": request.repair_of}, {"role": "user", "content": request.problems}]
     return messages

@@ -31,7 +31,10 @@ class Picture:
 
 @dataclass(frozen=True)
 class TextRequest:
-    """One JSON document from a chat model. `subject` is what `user` says, structured, for providers that do not read prose."""
+    """One JSON document from a chat model. `subject` is what `user` says, structured, for providers that do not read prose.
+
+    A repair round carries the refused answer in `repair_of` and what the model is told about it in `problems`.
+    """
 
     system: str
     user: str

@@ -96,8 +96,7 @@ def _verify(data: bytes, *, shots: int, shot_ms: int) -> Verified:
 
 
 def _repair(request: TextRequest, answer: bytes, invalid: InvalidAnswer) -> TextRequest:
-    quoted = answer.decode("utf-8", errors="replace")[:_QUOTED_CHARS]
-    asked = load_prompt("storyboard_repair").fill(
-        problems=invalid.problems, answer=quoted, shots=request.subject.shots, shot_ms=request.subject.shot_ms
+    told = load_prompt("storyboard_repair").fill(
+        problems=invalid.problems, shots=request.subject.shots, shot_ms=request.subject.shot_ms
     )
-    return replace(request, user=f"{request.user}\n\n{asked}", problems=invalid.problems, repair_of=quoted)
+    return replace(request, repair_of=answer.decode("utf-8", errors="replace")[:_QUOTED_CHARS], problems=told)

@@ -77,6 +77,16 @@ def take_lease(connection: Connection, name: str, *, holder: str, now: datetime,
     return done.rowcount == 1 or _insert(connection, leases.insert().values(name=name, holder=holder, expires_at=until))
 
 
+def renew_leases(connection: Connection, *, holder: str, now: datetime, seconds: float) -> None:
+    """Keep whatever `holder` holds for `seconds` more."""
+    connection.execute(update(leases).where(leases.c.holder == holder).values(expires_at=now + timedelta(seconds=seconds)))
+
+
+def drop_leases(connection: Connection, *, holder: str) -> None:
+    """A holder has surely ended: nobody need wait for its leases."""
+    connection.execute(delete(leases).where(leases.c.holder == holder))
+
+
 def drop_lease(connection: Connection, name: str, *, holder: str) -> None:
     """Give a lease back."""
     connection.execute(delete(leases).where(leases.c.name == name, leases.c.holder == holder))

@@ -97,11 +97,16 @@ async def note_job(desk: Desk, attempt: Attempt, job_id: str) -> Attempt:
 
 async def note_failure(desk: Desk, attempt: Attempt, fault: ComicError) -> Attempt:
     """Write down that the provider said no, or that its delivery is unusable: what was booked stays booked, and that is all."""
-    status, word = (fault.http_status, fault.provider_code) if isinstance(fault, ProviderFault) else (None, "")
+    told = fault if isinstance(fault, ProviderFault) else ProviderFault(fault.code, fault.detail)
     return await desk.move(
         attempt,
         lambda connection, now: attempts.mark_failed(
-            connection, attempt, http_status=status, provider_code=word or fault.code, now=now
+            connection,
+            attempt,
+            http_status=told.http_status,
+            provider_code=told.provider_code or told.code,
+            now=now,
+            cost=told.cost,
         ),
         there=lambda one: one.state is AttemptState.FAILED,
     )
@@ -124,6 +129,15 @@ async def _locate(desk: Desk, attempt: Attempt, done: Done) -> str:
         case Remote(url=url):
             return canonical_json({"url": url})
         case Inline(data=data):
-            key = f"staging/{attempt.task_id}-{attempt.number}"
-            await desk.put(key, data, mime="application/octet-stream")
-            return canonical_json({"staged": key})
+            await desk.put(staging_key(attempt), data, mime="application/octet-stream")
+            return staged_result(attempt)
+
+
+def staging_key(attempt: Attempt) -> str:
+    """Where the bytes of an answer wait until they are verified."""
+    return f"staging/{attempt.task_id}-{attempt.number}"
+
+
+def staged_result(attempt: Attempt) -> str:
+    """`Attempt.result` of an answer that is staged."""
+    return canonical_json({"staged": staging_key(attempt)})

@@ -123,6 +123,10 @@ class Desk:
         """Store bytes; a store that is away is tried again for half a minute. Raises StorageFault."""
         await self._patiently(lambda: asyncio.to_thread(self.objects.put, key, data, mime=mime))
 
+    async def has(self, key: str) -> bool:
+        """Whether there is an object; as patient as `put`. Raises StorageFault."""
+        return await self._patiently(lambda: asyncio.to_thread(self.objects.exists, key))
+
     @asynccontextmanager
     async def keeping(self, task: Task) -> AsyncIterator[None]:
         """Renew the task's lease, and the slot that it may hold, for as long as the work in the block goes on."""

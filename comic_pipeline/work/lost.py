@@ -14,7 +14,7 @@ from comic_pipeline.model.retry import CALL_TRIES
 from comic_pipeline.model.task import Attempt, AttemptState, Task
 from comic_pipeline.providers.interface import FoundJob, Provider
 from comic_pipeline.store import attempts
-from comic_pipeline.work.creating import note_job
+from comic_pipeline.work.creating import note_job, staged_result, staging_key
 from comic_pipeline.work.desk import Desk
 
 R = TypeVar("R")
@@ -26,15 +26,18 @@ _log = logging.getLogger("comic_pipeline.work")
 
 
 async def resolve(desk: Desk, task: Task, attempt: Attempt, *, provider: Provider[R], request: R) -> None:
-    """Find out what became of an `intent` and write it down: submitted (found), released (surely absent) or unknown (booked).
+    """Find out what became of an `intent` and write it down: submitted (found), succeeded (its answer is staged), released
+    (surely absent) or unknown (booked).
 
     Raises OutcomeUnknown when only a person can decide: several candidates, or no list to look in, or too many lost calls;
     ProviderFault(PROVIDER_TIMEOUT) when creates keep getting lost on their way; WorkStopped.
     """
-    if provider.offline:
-        await _release(desk, task, attempt)
-    elif provider.asynchronous:
+    if provider.asynchronous:
         await _look_for(desk, task, attempt, provider=provider, request=request)
+    elif await desk.has(staging_key(attempt)):
+        await _take_staged(desk, attempt)
+    elif provider.offline:
+        await _release(desk, task, attempt)
     else:
         await _book(desk, task, attempt)
 
@@ -58,6 +61,17 @@ async def _look_for(desk: Desk, task: Task, attempt: Attempt, *, provider: Provi
             return
         await desk.checkpoint(task)
         await desk.clock.sleep(min(_LOOK_EVERY, desk.rules.lost_grace))
+
+
+async def _take_staged(desk: Desk, attempt: Attempt) -> None:
+    """The run died between keeping the answer and booking it. What it cost went with the run: the estimate stands for it."""
+    await desk.move(
+        attempt,
+        lambda connection, now: attempts.mark_succeeded(
+            connection, attempt, cost=attempt.estimate, result=staged_result(attempt), now=now
+        ),
+        there=lambda one: one.state is AttemptState.SUCCEEDED,
+    )
 
 
 async def _release(desk: Desk, task: Task, attempt: Attempt) -> None:

@@ -6,6 +6,8 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import uuid4
 
+from sqlalchemy import Connection
+
 from comic_pipeline import service
 from comic_pipeline.model.errors import ErrorCode
 from comic_pipeline.model.limits import parse_budgets
@@ -108,35 +110,35 @@ class Door:
         """
         with self.database.write() as connection:
             projects.insert(connection, project)
-        for stage, status in states.items():
-            self.add_round(project.id, stage, status, code=code)
+            for stage, status in states.items():
+                self._round(connection, project.id, stage, status, code=code)
 
-    def add_round(
-        self, project_id: str, stage: Stage, status: StageStatus, *, code: ErrorCode = ErrorCode.PROVIDER_ERROR
-    ) -> StageRow:
+    def add_round(self, project_id: str, stage: Stage, status: StageStatus) -> None:
         """Ten seconds of one more round of a stage."""
-        run, row_id = f"run-{uuid4().hex[:8]}", str(uuid4())
-        begun = status not in (StageStatus.REQUESTED, StageStatus.QUEUED)
         with self.database.write() as connection:
-            stages.request(connection, project_id, stage, stage_id=row_id, priority=20, now=self.now)
-            if status is not StageStatus.REQUESTED:
-                stages.mark_queued(connection, row_id, run_id=run, now=self.now)
-            if begun:
-                stages.claim(connection, row_id, run_id=run, now=self.now)
-        if begun:
-            self.add_task(project_id, stage, _TASK_OF[status], run=run, row_id=row_id, code=code)
+            self._round(connection, project_id, stage, status, code=ErrorCode.PROVIDER_ERROR)
+
+    def _round(self, connection: Connection, project_id: str, stage: Stage, status: StageStatus, *, code: ErrorCode) -> None:
+        run, row_id = f"run-{uuid4().hex[:8]}", str(uuid4())
+        stages.request(connection, project_id, stage, stage_id=row_id, priority=20, now=self.now)
+        if status is not StageStatus.REQUESTED:
+            stages.mark_queued(connection, row_id, run_id=run, now=self.now)
+        if status in _TASK_OF:
+            stages.claim(connection, row_id, run_id=run, now=self.now)
+            self._task(connection, project_id, stage, _TASK_OF[status], run=run, row_id=row_id, code=code)
         self.wait(10)
         if status not in OPEN_STAGE_STATUSES:
             failed = code if status in _FAILURES else None
-            with self.database.write() as connection:
-                stages.end(connection, row_id, status=status, code=failed, message="", now=self.now)
-        with self.database.read() as connection:
-            row = stages.get(connection, row_id)
-        assert row is not None
-        return row
+            stages.end(connection, row_id, status=status, code=failed, message="", now=self.now)
 
-    def add_task(
+    def add_task(self, project_id: str, stage: Stage, status: TaskStatus, *, seq: int | None = None) -> Task:
+        """One task of a stage, brought to `status` by the ledger's own steps."""
+        with self.database.write() as connection:
+            return self._task(connection, project_id, stage, status, seq=seq)
+
+    def _task(
         self,
+        connection: Connection,
         project_id: str,
         stage: Stage,
         status: TaskStatus,
@@ -146,25 +148,21 @@ class Door:
         seq: int | None = None,
         code: ErrorCode = ErrorCode.PROVIDER_ERROR,
     ) -> Task:
-        """One task of a stage, brought to `status` by the ledger's own steps."""
         shot = seq if seq is not None or stage in (Stage.STORYBOARD, Stage.FILM) else 0
-        new = a_frame(
-            project_id, seq=shot, words=str(stage), task_type=STAGE_RULES[stage].crafts[0], queue=STAGE_RULES[stage].queue
-        )
-        worker = a_worker(run, stage_id=row_id)
-        with self.database.write() as connection:
-            ledger.want(connection, new, now=self.now)
-            if status is TaskStatus.PENDING:
-                return next(one for one in ledger.of_project(connection, project_id) if one.input_hash == new.input_hash)
-            claim = ledger.claim(connection, new, worker, now=self.now)
-            task = claim.task  # type: ignore[union-attr]  # nobody else holds it
-            if status is TaskStatus.SUCCESS:
-                ledger.succeed(connection, task.task_id, a_picture(f"{stage}-{seq}"), now=self.now)
-            elif status is TaskStatus.RETRYING:
-                ledger.postpone(connection, task.task_id, code=code, message="busy", not_before=self.now + timedelta(hours=1))
-            elif status is not TaskStatus.RUNNING:
-                ledger.end(connection, task.task_id, status=status, code=code, message="no", now=self.now)
-            return ledger.get(connection, task.task_id)
+        rule = STAGE_RULES[stage]
+        new = a_frame(project_id, seq=shot, words=str(stage), task_type=rule.crafts[0], queue=rule.queue)
+        ledger.want(connection, new, now=self.now)
+        if status is TaskStatus.PENDING:
+            return next(one for one in ledger.of_project(connection, project_id) if one.input_hash == new.input_hash)
+        claim = ledger.claim(connection, new, a_worker(run, stage_id=row_id), now=self.now)
+        task = claim.task  # type: ignore[union-attr]  # nobody else holds it
+        if status is TaskStatus.SUCCESS:
+            ledger.succeed(connection, task.task_id, a_picture(f"{stage}-{seq}"), now=self.now)
+        elif status is TaskStatus.RETRYING:
+            ledger.postpone(connection, task.task_id, code=code, message="busy", not_before=self.now + timedelta(hours=1))
+        elif status is not TaskStatus.RUNNING:
+            ledger.end(connection, task.task_id, status=status, code=code, message="no", now=self.now)
+        return ledger.get(connection, task.task_id)
 
     def submitted_at_provider(self, task: Task, request_id: str) -> None:
         """Pretend that the provider has given the task's job an id."""

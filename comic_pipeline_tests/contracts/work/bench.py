@@ -140,9 +140,7 @@ class Bench:
     def end_stage(self, name: str = "w1") -> None:
         """The reconciler gives the run's round up."""
         with self.database.write() as connection:
-            assert stages.end(
-                connection, f"stage-{name}", status=StageStatus.FAILED, code=None, message="", now=self.clock.now()
-            )
+            assert stages.end(connection, f"stage-{name}", status=StageStatus.FAILED, code=None, message="", now=self.clock.now())
 
     def make(self, order: Order[Wish], *, desk: Desk | None = None) -> Delivered:
         """Make one order at a new desk of run w1."""
@@ -233,9 +231,7 @@ class Bench:
     def hold_slot(self, provider: ScriptedProvider, *, seconds: float) -> None:
         """Somebody else has one of the provider's slots."""
         with self.database.write() as connection:
-            assert limits.take_slot(
-                connection, provider.name, jobs=1, holder=str(uuid4()), now=self.clock.now(), seconds=seconds
-            )
+            assert limits.take_slot(connection, provider.name, jobs=1, holder=str(uuid4()), now=self.clock.now(), seconds=seconds)
 
 
 class Flickering(Database):

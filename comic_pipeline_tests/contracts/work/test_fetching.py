@@ -163,9 +163,7 @@ def test_staged_bytes_that_are_gone_are_made_again(bench: Bench, images: Scripte
     assert bench.make(order).made.cost == 2 * images.price
 
 
-def test_a_store_that_is_away_for_a_moment_is_tried_again(
-    bench: Bench, images: ScriptedProvider, failing: FailingStore
-) -> None:
+def test_a_store_that_is_away_for_a_moment_is_tried_again(bench: Bench, images: ScriptedProvider, failing: FailingStore) -> None:
     """Neither the answer's bytes nor the file are lost."""
     images.plan("submit", lambda: setattr(failing, "away", 3))
     bench.make(an_order(images), desk=bench.desk(objects=failing))

@@ -58,9 +58,7 @@ def test_a_staged_answer_is_read_from_the_store(bench: Bench, images: ScriptedPr
         (attempt,) = attempts.of_task(connection, bench.task().task_id)
         staged = f"staging/{attempt.task_id}-1"
         bench.objects.put(staged, delivery("cat"), mime="application/octet-stream")
-        attempts.mark_succeeded(
-            connection, attempt, cost=images.price, result=f'{{"staged":"{staged}"}}', now=bench.clock.now()
-        )
+        attempts.mark_succeeded(connection, attempt, cost=images.price, result=f'{{"staged":"{staged}"}}', now=bench.clock.now())
     made = bench.make(an_order(images))
     assert bench.objects.get(made.media.key) == delivery("cat")
     assert (images.sent, images.served, made.made.cost) == ([], [], images.price)

@@ -12,7 +12,9 @@ from comic_pipeline_tests.contracts.work.bench import Bench, Flickering, an_orde
 from comic_pipeline_tests.fakes import ScriptedProvider
 
 
-def test_the_id_of_a_job_survives_a_database_that_restarts(bench: Bench, flickering: Flickering, videos: ScriptedProvider) -> None:
+def test_the_id_of_a_job_survives_a_database_that_restarts(
+    bench: Bench, flickering: Flickering, videos: ScriptedProvider
+) -> None:
     """The provider has accepted, the database is away: the id is written as soon as it is back; one create."""
     videos.plan("submit", lambda: setattr(flickering, "away", 4))
     made = bench.make(an_order(videos), desk=bench.desk(database=flickering))

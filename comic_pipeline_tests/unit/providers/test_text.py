@@ -115,6 +115,8 @@ def test_answer_cut_at_max_tokens_is_named() -> None:
     fault = refused(Vendor(completion('{"shots": [', finish="length")))
     assert fault.code is ErrorCode.PROVIDER_ERROR
     assert "max_tokens" in str(fault)
+    # The tokens of a cut answer are billed like any others.
+    assert fault.cost > 0
 
 
 def test_content_filter_is_moderation() -> None:
