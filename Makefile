@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 IDEA ?=
 
-.PHONY: demo dev test check format clean
+.PHONY: demo dev test check format lock clean
 
 # A stamp for each lock: the environment is made anew when its lock changed, and left alone otherwise.
 $(VENV)/.runtime: requirements.lock pyproject.toml
@@ -25,7 +25,7 @@ dev: $(VENV)/.runtime  ## the whole embedded deployment; UI on http://127.0.0.1:
 	$(BIN)/comic dev
 
 test: $(VENV)/.dev  ## all tests
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 check: $(VENV)/.dev  ## style, types, layers
 	$(BIN)/ruff format --check .
@@ -36,6 +36,14 @@ check: $(VENV)/.dev  ## style, types, layers
 format: $(VENV)/.dev
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+
+# pip in hash mode wants extras spelled where another package asks for them; the export leaves them out.
+EXPORT = uv export --quiet --format requirements-txt --no-emit-project --no-annotate --no-header
+EXTRAS = sed -E 's/^gql==/gql[requests]==/; s/^uvicorn==/uvicorn[standard]==/'
+
+lock:  ## write both lock files anew after a change in pyproject.toml (needs uv)
+	$(EXPORT) --no-dev | $(EXTRAS) > requirements.lock
+	$(EXPORT) --group dev | $(EXTRAS) > requirements-dev.lock
 
 clean:
 	rm -rf $(VENV) .comic .mypy_cache .ruff_cache
