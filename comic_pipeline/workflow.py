@@ -236,19 +236,21 @@ class Reconciler:
     # --- admit: requests from outside ----------------------------------------------------------------------------------------
 
     def _admit(self) -> tuple[int, list[str]]:
-        house = service.House(budgets=self.settings.budgets, now=self.now())
-
         def decidable(connection: Connection, submission_id: int) -> bool:
             submission = submissions.get(connection, submission_id)
-            return submission is not None and not service.keeps_waiting(connection, submission, house)
+            return submission is not None and not service.keeps_waiting(connection, submission, self._house())
 
         def decide(connection: Connection, submission_id: int) -> bool:
             submission = submissions.get(connection, submission_id)
-            return submission is not None and service.decide(connection, submission, house) is not None
+            return submission is not None and service.decide(connection, submission, self._house()) is not None
 
         with self.database.read() as connection:
             undecided = submissions.open_ids(connection, limit=LOOK_AT_MOST)
         return self._each(self._needing(undecided, decidable)[:ADMIT_AT_MOST], decide)
+
+    def _house(self) -> service.House:
+        # The time is taken for each one: the projects of one pass keep the order in which they were admitted.
+        return service.House(budgets=self.settings.budgets, now=self.now())
 
     # --- advance: the next stages ---------------------------------------------------------------------------------------------
 
@@ -349,6 +351,13 @@ class Reconciler:
         return changed, refused
 
     def _set_aside(self, key: object, fault: Exception) -> None:
+        try:
+            self._end_with(key, fault)
+        except IntegrityError:
+            # What is wrong in the row breaks a constraint, so it cannot even be ended: each pass says so again, the others go on.
+            _log.exception("row %s cannot be set aside", key)
+
+    def _end_with(self, key: object, fault: Exception) -> None:
         code = fault.code if isinstance(fault, ComicError) else ErrorCode.UNKNOWN_ERROR
         message, now = f"{type(fault).__name__}: {fault}"[:2_000], self.now()
         with self.database.write() as connection:

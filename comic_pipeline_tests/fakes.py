@@ -1,13 +1,13 @@
 """Handwritten doubles: a clock that jumps, and a provider that does what its script says and keeps its own books.
 
-Belongs here: what more than one test folder needs. Does not: expectations. `contracts/work/test_fakes.py` holds them to their word.
+Belongs here: what more than one test folder needs. Does not: expectations. `contracts/work/test_fakes.py` holds them to it.
 """
 
 import asyncio
 import inspect
 import selectors
 from collections import defaultdict, deque
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -57,7 +57,9 @@ class FakeClock:
     async def sleep(self, seconds: float) -> None:
         """Wait in this clock's time. Raises RuntimeError outside `run`, where nothing would move it."""
         if not isinstance(asyncio.get_running_loop(), _JumpingLoop):
-            raise RuntimeError("a FakeClock stands still outside FakeClock.run")
+            raise RuntimeError(  # noqa: TRY004  # the place is wrong, not the type of an argument
+                "a FakeClock stands still outside FakeClock.run"
+            )
         await asyncio.sleep(seconds)
 
     def run(self, main: Coroutine[Any, Any, T]) -> T:
@@ -100,7 +102,7 @@ class _JumpingLoop(asyncio.SelectorEventLoop):
         """Seconds since the clock's start."""
         return self._clock.elapsed
 
-    def run_in_executor(self, executor: Any, func: Callable[..., T], *args: Any) -> "asyncio.Future[T]":
+    def run_in_executor(self, executor: Any, func: Any, *args: Any) -> "asyncio.Future[Any]":
         """As usual, and counted: time stands still until it is done."""
         self._jumping.threads += 1
         future = super().run_in_executor(executor, func, *args)
@@ -206,7 +208,7 @@ class ScriptedProvider:
             raise ProviderFault(ErrorCode.INPUT_INVALID, f"{request.words!r} is not acceptable")
         return {"words": request.words, "size": request.size}
 
-    def estimate(self, request: Wish) -> Decimal:  # noqa: ARG002  # the protocol's signature
+    def estimate(self, request: Wish) -> Decimal:
         """A little more than the price, so that the two can be told apart in the books."""
         return self.estimated
 

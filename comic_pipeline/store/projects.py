@@ -99,6 +99,20 @@ def set_title(connection: Connection, project_id: str, title: str, *, now: datet
     connection.execute(update(projects).where(projects.c.id == project_id).values(title=title, updated_at=now))
 
 
+def force_cancel(connection: Connection, project_id: str) -> None:
+    """The runs at work are to be stopped too."""
+    connection.execute(update(projects).where(projects.c.id == project_id).values(cancel_force=True))
+
+
+def cancel_forced(connection: Connection, project_id: str) -> bool:
+    """Whether a cancel was asked for that also stops runs at work."""
+    return bool(
+        connection.execute(
+            select(projects.c.cancel_force).where(projects.c.id == project_id, projects.c.cancel_requested)
+        ).scalar_one_or_none()
+    )
+
+
 def request_cancel(connection: Connection, project_id: str, *, reason: str, now: datetime) -> bool:
     """Raise the cancel flag. False when it was up already: the first reason and time stay."""
     done = connection.execute(

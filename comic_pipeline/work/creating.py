@@ -96,7 +96,10 @@ async def note_job(desk: Desk, attempt: Attempt, job_id: str) -> Attempt:
 
 
 async def note_failure(desk: Desk, attempt: Attempt, fault: ComicError) -> Attempt:
-    """Write down that the provider said no, or that its delivery is unusable: what was booked stays booked, and that is all."""
+    """Write down that the provider said no, and what it billed all the same, or that its delivery is unusable.
+
+    What was booked before stays booked.
+    """
     told = fault if isinstance(fault, ProviderFault) else ProviderFault(fault.code, fault.detail)
     return await desk.move(
         attempt,
@@ -106,7 +109,7 @@ async def note_failure(desk: Desk, attempt: Attempt, fault: ComicError) -> Attem
             http_status=told.http_status,
             provider_code=told.provider_code or told.code,
             now=now,
-            cost=told.cost,
+            cost=told.cost or None,
         ),
         there=lambda one: one.state is AttemptState.FAILED,
     )

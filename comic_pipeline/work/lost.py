@@ -26,10 +26,10 @@ _log = logging.getLogger("comic_pipeline.work")
 
 
 async def resolve(desk: Desk, task: Task, attempt: Attempt, *, provider: Provider[R], request: R) -> None:
-    """Find out what became of an `intent` and write it down: submitted (found), succeeded (its answer is staged), released
-    (surely absent) or unknown (booked).
+    """Find out what became of an `intent` and write it down.
 
-    Raises OutcomeUnknown when only a person can decide: several candidates, or no list to look in, or too many lost calls;
+    Submitted (found), succeeded (its answer is staged), released (surely absent) or unknown (booked). Raises OutcomeUnknown
+    when only a person can decide: several candidates, or no list to look in, or too many lost calls;
     ProviderFault(PROVIDER_TIMEOUT) when creates keep getting lost on their way; WorkStopped.
     """
     if provider.asynchronous:

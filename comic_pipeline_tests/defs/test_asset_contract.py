@@ -56,7 +56,7 @@ def test_every_stage_has_its_job_with_its_assets_and_gates() -> None:
     for rule in STAGE_RULES.values():
         job = defs.resolve_job_def(rule.job)
         assert {key.to_user_string() for key in job.asset_layer.selected_asset_keys} == set(rule.assets)
-        assert {key.name for key in job.asset_layer.selected_asset_check_keys} == {GATES[name] for name in rule.assets if name in GATES}
+        assert {key.name for key in job.asset_layer.asset_graph.asset_check_keys} == {GATES[name] for name in rule.assets if name in GATES}
         assert job.executor_def.name == "in_process"
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import event
 
 from comic_pipeline.store.database import Database
 from comic_pipeline.store.schema import metadata
@@ -20,6 +20,8 @@ def sqlite_database(migrated_sqlite: Path, tmp_path_factory: pytest.TempPathFact
     """An SQLite file of this session."""
     path = shutil.copyfile(migrated_sqlite, tmp_path_factory.mktemp("shared") / "comic.db")
     database = Database(f"sqlite:///{path}")
+    # Nobody cuts the power here: waiting for the disk took a fifth of the tests' time.
+    event.listen(database.engine, "connect", lambda connection, _entry: connection.execute("PRAGMA synchronous=OFF"))
     yield database
     database.close()
 
@@ -38,8 +40,13 @@ def database(request: pytest.FixtureRequest) -> Iterator[Database]:
     name = "sqlite_database" if request.param == "sqlite" else "postgres_database"
     opened: Database = request.getfixturevalue(name)
     yield opened
-    with opened.write() as connection:
-        if opened.dialect == "postgresql":
-            connection.execute(text("SET LOCAL lock_timeout = '10s'"))
+    empty(opened)
+
+
+def empty(database: Database) -> None:
+    """Delete all rows."""
+    with database.write() as connection:
+        if database.dialect == "postgresql":
+            connection.exec_driver_sql("SET LOCAL lock_timeout = '10s'")
         for table in reversed(metadata.sorted_tables):
-            connection.execute(table.delete())
+            connection.exec_driver_sql(f"DELETE FROM {table.name}")  # noqa: S608  # our own tables

@@ -1,11 +1,11 @@
 """A place to run the runner: a database, a folder of objects, a clock that jumps, and orders for scripted files."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from uuid import uuid4
 
 from sqlalchemy import Connection, select
@@ -28,6 +28,8 @@ from comic_pipeline.work.orders import Delivered, Order, Rules, Verified
 from comic_pipeline.work.runner import make
 from comic_pipeline_tests.builders import AMPLE, a_project, a_worker
 from comic_pipeline_tests.fakes import FakeClock, ScriptedProvider, Wish
+
+T = TypeVar("T")
 
 RULES = Rules(
     max_retry=3,
@@ -76,7 +78,18 @@ def an_order(provider: ScriptedProvider, words: str = "cat", *, seq: int | None 
 
 def repaired(request: Wish, answer: bytes, problem: InvalidAnswer) -> Wish:
     """The second request after a question: it quotes the answer and the problem."""
-    return Wish(f"{problem.problems} not {answer.decode().strip('FILE END?')}", size=request.size)
+    quoted = answer.decode().removeprefix("FILE ").removesuffix("? END")
+    return Wish(f"{problem.problems} not {quoted}", size=request.size)
+
+
+def then(act: Callable[[], object], answer: T) -> Callable[[], T]:
+    """A step that does something and then answers."""
+
+    def step() -> T:
+        act()
+        return answer
+
+    return step
 
 
 @dataclass

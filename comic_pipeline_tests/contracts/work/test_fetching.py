@@ -11,6 +11,9 @@ from comic_pipeline.work.orders import PostponedError, Verified
 from comic_pipeline_tests.contracts.work.bench import Bench, an_order
 from comic_pipeline_tests.fakes import ScriptedProvider, delivery
 
+# Nothing here depends on the kind of database.
+pytestmark = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+
 BROKEN_OFF = ProviderFault(ErrorCode.PROVIDER_ERROR, "the download broke off")
 GONE = ProviderFault(ErrorCode.REF_URL_UNREACHABLE, "the link has expired", http_status=403)
 CUT = delivery("cat")[:-2]
@@ -108,7 +111,7 @@ def test_a_broken_file_at_the_very_last_look_is_no_crash(bench: Bench, videos: S
 
 
 def test_an_expired_link_of_a_job_is_asked_for_anew(bench: Bench, videos: ScriptedProvider) -> None:
-    """huobao #53: the job's record has a fresh one; no create."""
+    """As in huobao #53: the job's record has a fresh one; no create."""
     videos.plan("fetch", GONE)
     done = Done(Remote("https://results.example/fresh"), usage={}, cost=videos.price)
     videos.plan("poll", None, None, JobStatus(Phase.SUCCEEDED, word="succeeded", done=done))
@@ -126,7 +129,7 @@ def test_an_expired_link_that_stays_so_is_for_a_person(bench: Bench, videos: Scr
 
 
 def test_an_unreachable_link_of_an_answer_is_for_a_person(bench: Bench) -> None:
-    """huobao #70: REF_URL_UNREACHABLE at once, no retry. Within a day a retry still fetches the paid file."""
+    """As in huobao #70: REF_URL_UNREACHABLE at once, no retry. Within a day a retry still fetches the paid file."""
     images = ScriptedProvider(bench.clock, name="images", linked=True)
     images.plan("fetch", GONE)
     assert bench.refused(an_order(images)).code is ErrorCode.REF_URL_UNREACHABLE

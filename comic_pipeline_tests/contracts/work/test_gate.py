@@ -17,7 +17,7 @@ from comic_pipeline.store.schema import projects as project_rows
 from comic_pipeline.work.orders import Round
 from comic_pipeline.work.runner import make, make_all
 from comic_pipeline_tests.builders import a_worker, later
-from comic_pipeline_tests.contracts.work.bench import RULES, Bench, an_order, limited, repaired
+from comic_pipeline_tests.contracts.work.bench import RULES, Bench, an_order, limited, repaired, then
 from comic_pipeline_tests.fakes import ScriptedProvider, delivery
 
 BUSY = ProviderFault(ErrorCode.PROVIDER_ERROR, "busy", http_status=503)
@@ -26,9 +26,7 @@ RUNNING = JobStatus(Phase.RUNNING, word="running")
 
 
 def test_everything_is_committed_before_the_next_step(bench: Bench, database_url: str, videos: ScriptedProvider) -> None:
-    """The intent before the create, the id before the first look, the link and the cost before the download: another process
-    sees each of them.
-    """
+    """The intent before the create, the id before the first look, link and cost before the download: others see each of them."""
     other, seen = Database(database_url), {}
 
     def look(step: str) -> Callable[[], None]:
@@ -41,7 +39,7 @@ def test_everything_is_committed_before_the_next_step(bench: Bench, database_url
         return act
 
     for verb in ("submit", "poll", "fetch"):
-        videos.plan(verb, look(verb))  # type: ignore[arg-type]
+        videos.plan(verb, look(verb))
     bench.make(an_order(videos))
     other.close()
     assert seen == {
@@ -55,7 +53,7 @@ def test_everything_is_committed_before_the_next_step(bench: Bench, database_url
 
 def test_a_run_that_lost_its_stage_sends_nothing_more(bench: Bench, images: ScriptedProvider) -> None:
     """A zombie: its round was given up while it waited to try again. Its task is free for the next run at once."""
-    images.plan("submit", lambda: (bench.end_stage(), BUSY)[1])
+    images.plan("submit", then(bench.end_stage, BUSY))
     refused = bench.refused(an_order(images))
     assert (refused.code, len(images.sent)) == (ErrorCode.CONFLICT, 1)
     assert (bench.task().status, bench.task().lease_owner) == (TaskStatus.RUNNING, None)
@@ -105,7 +103,7 @@ def test_a_cancel_before_the_start_sends_nothing(bench: Bench, images: ScriptedP
 
 def test_a_cancel_between_tries_of_a_call_sends_nothing_more(bench: Bench, images: ScriptedProvider) -> None:
     """It came while the busy provider was being waited for."""
-    images.plan("submit", lambda: (bench.cancel(), BUSY)[1])
+    images.plan("submit", then(bench.cancel, BUSY))
     assert bench.refused(an_order(images)).code is ErrorCode.CANCELLED
     assert (len(images.sent), bench.task().status) == (1, TaskStatus.CANCELLED)
 
@@ -179,7 +177,7 @@ def test_a_cancel_ends_the_wait_for_a_download(bench: Bench, videos: ScriptedPro
 
 def test_a_cancel_forbids_the_repair(bench: Bench, images: ScriptedProvider) -> None:
     """The bad answer was paid; a second create is not."""
-    order = an_order(images, "cat?", repair=lambda *given: (bench.cancel(), repaired(*given))[1])
+    order = an_order(images, "cat?", repair=lambda *given: then(bench.cancel, repaired(*given))())
     assert (bench.refused(order).code, len(images.sent)) == (ErrorCode.CANCELLED, 1)
 
 
@@ -195,7 +193,7 @@ def test_a_cancel_before_writing_keeps_what_was_paid(bench: Bench, videos: Scrip
 
 def test_a_queued_job_of_a_cancelled_project_is_dropped_at_the_provider(bench: Bench, videos: ScriptedProvider) -> None:
     """It has not begun, so nothing is charged; a retry makes a new job with an id of its own."""
-    videos.plan("poll", QUEUED, lambda: (bench.cancel(), QUEUED)[1])
+    videos.plan("poll", QUEUED, then(bench.cancel, QUEUED))
     videos.plan("cancel", CancelOutcome.CANCELLED)
     assert bench.refused(an_order(videos)).code is ErrorCode.CANCELLED
     (attempt,) = bench.attempts()
@@ -209,7 +207,7 @@ def test_a_queued_job_of_a_cancelled_project_is_dropped_at_the_provider(bench: B
 @pytest.mark.parametrize("answer", [CancelOutcome.TOO_LATE, CancelOutcome.UNSUPPORTED, BUSY])
 def test_a_job_that_cannot_be_dropped_is_followed_and_kept(bench: Bench, videos: ScriptedProvider, answer: object) -> None:
     """open-ai-canvas PR#253: the paid late result is kept, although the project was cancelled."""
-    videos.plan("poll", lambda: (bench.cancel(), QUEUED)[1], RUNNING)
+    videos.plan("poll", then(bench.cancel, QUEUED), RUNNING)
     videos.plan("cancel", answer)
     assert bench.refused(an_order(videos)).code is ErrorCode.CANCELLED
     assert (bench.task().status, bench.spent(), len(videos.sent)) == (TaskStatus.SUCCESS, videos.price, 1)
@@ -217,7 +215,7 @@ def test_a_job_that_cannot_be_dropped_is_followed_and_kept(bench: Bench, videos:
 
 def test_a_running_job_is_not_dropped(bench: Bench, videos: ScriptedProvider) -> None:
     """It is paid anyway."""
-    videos.plan("poll", lambda: (bench.cancel(), RUNNING)[1])
+    videos.plan("poll", then(bench.cancel, RUNNING))
     assert bench.refused(an_order(videos)).code is ErrorCode.CANCELLED
     assert (videos.dropped, bench.task().status) == ([], TaskStatus.SUCCESS)
 
@@ -245,7 +243,7 @@ def test_a_day_budget_counts_all_projects(bench: Bench, images: ScriptedProvider
 
 
 def test_a_provider_that_always_fails_is_not_asked_for_ever(bench: Bench, images: ScriptedProvider) -> None:
-    """waooAI #109, PlotPilot #169: 3,200 failed calls in a night. Ten creates for the one planned task, then a person."""
+    """PlotPilot #169, waooAI #109: 3,200 failed calls in a night. Ten creates for the one planned task, then a person."""
     images.always("submit", BUSY)
     desk = bench.desk()
     for _ in range(20):

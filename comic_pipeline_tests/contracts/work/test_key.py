@@ -3,6 +3,7 @@
 import asyncio
 from dataclasses import replace
 from threading import Thread
+from typing import Any
 
 import pytest
 
@@ -42,7 +43,7 @@ def test_the_same_input_is_made_once_and_then_free(
     ],
     ids=lambda change: next(iter(change)),
 )
-def test_anything_that_changes_the_result_is_new_work(bench: Bench, images: ScriptedProvider, change: dict[str, object]) -> None:
+def test_anything_that_changes_the_result_is_new_work(bench: Bench, images: ScriptedProvider, change: dict[str, Any]) -> None:
     """A parameter, the prompt, its template, the picture that goes in, an operator's new take: each is made and paid."""
     bench.make(an_order(images))
     changed = bench.make(replace(an_order(images), **change))
@@ -77,7 +78,7 @@ def test_two_runs_that_want_the_same_make_it_once(
     provider.plan("submit", lambda: bench.clock.sleep(90))
     order = an_order(provider)
 
-    async def both() -> list[Delivered]:
+    async def both() -> tuple[Delivered, Delivered]:
         return await asyncio.gather(make(bench.desk("w1"), order), make(bench.desk("w2"), order))
 
     first, second = bench.clock.run(both())

@@ -7,9 +7,10 @@ estimate and made again.
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
+from typing import Protocol
 
 import pytest
 
@@ -28,7 +29,11 @@ JOB_STEPS = (
 )
 CALL_STEPS = ("after storing in projects", "before storing in projects")
 
-Victim = Callable[[str, bool], BookedProvider]
+
+class Victim(Protocol):
+    """Runs the order in a process that dies at a step; gives the provider as the next process meets it."""
+
+    def __call__(self, step: str, *, asynchronous: bool) -> BookedProvider: ...
 
 
 @pytest.fixture(scope="module")
@@ -41,9 +46,9 @@ def slaughterhouse() -> Iterator["subprocess.Popen[str]"]:
 
 @pytest.fixture
 def kill(bench: Bench, tmp_path: Path, slaughterhouse: "subprocess.Popen[str]") -> Victim:
-    """Run the order in a process that dies at a step; gives the provider as the next process meets it."""
+    """See `Victim`."""
 
-    def run(step: str, asynchronous: bool) -> BookedProvider:
+    def run(step: str, *, asynchronous: bool) -> BookedProvider:
         bench.worker("victim")
         books = tmp_path / "books"
         plan = Plan(url=bench.url, folder=str(bench.folder), books=str(books), asynchronous=asynchronous, die=step)
@@ -77,14 +82,14 @@ def _go_on(bench: Bench, provider: BookedProvider) -> Decimal:
 @pytest.mark.parametrize("step", JOB_STEPS)
 def test_a_job_whose_process_was_killed_is_made_and_paid_once(bench: Bench, kill: Victim, step: str) -> None:
     """From the commit of its id on, the next process only looks and fetches."""
-    provider = kill(step, True)
+    provider = kill(step, asynchronous=True)
     assert _go_on(bench, provider) == provider.charged == provider.price
     assert (provider.sent, provider.searched) == ([], [])
 
 
 def test_a_job_killed_between_send_and_commit_is_found_and_paid_once(bench: Bench, kill: Victim) -> None:
     """The provider has it, the books do not: it is found in the provider's list."""
-    provider = kill("before the answer", True)
+    provider = kill("before the answer", asynchronous=True)
     assert bench.states() == ["intent"]
     assert _go_on(bench, provider) == provider.charged == provider.price
     assert (provider.sent, len(provider.searched)) == ([], 1)
@@ -92,7 +97,7 @@ def test_a_job_killed_between_send_and_commit_is_found_and_paid_once(bench: Benc
 
 def test_a_job_killed_before_it_was_sent_is_made_once(bench: Bench, kill: Victim) -> None:
     """It is looked for, is surely absent, and is created by the next process."""
-    provider = kill("before sending", True)
+    provider = kill("before sending", asynchronous=True)
     assert bench.states() == ["intent"]
     assert _go_on(bench, provider) == provider.charged == provider.price
     assert (len(provider.sent), bench.states()) == (1, ["released", "succeeded"])
@@ -101,7 +106,7 @@ def test_a_job_killed_before_it_was_sent_is_made_once(bench: Bench, kill: Victim
 @pytest.mark.parametrize("step", CALL_STEPS)
 def test_a_call_whose_answer_was_written_down_is_paid_once(bench: Bench, kill: Victim, step: str) -> None:
     """Its bytes are staged: the next process reads them."""
-    provider = kill(step, False)
+    provider = kill(step, asynchronous=False)
     assert _go_on(bench, provider) == provider.charged == provider.price
     assert (provider.sent, bench.states()) == ([], ["succeeded"])
 
@@ -109,7 +114,7 @@ def test_a_call_whose_answer_was_written_down_is_paid_once(bench: Bench, kill: V
 @pytest.mark.parametrize(("step", "charges"), [("before sending", 1), ("before the answer", 2), ("before storing in staging", 2)])
 def test_a_call_killed_before_its_answer_was_kept_is_booked_as_lost(bench: Bench, kill: Victim, step: str, charges: int) -> None:
     """Nobody can know whether it was charged: the books count it at its estimate, and there is one more create, not more."""
-    provider = kill(step, False)
+    provider = kill(step, asynchronous=False)
     assert _go_on(bench, provider) == provider.estimated + provider.price
     assert (len(provider.sent), provider.charged) == (1, charges * provider.price)
     assert bench.states() == ["unknown", "succeeded"]
@@ -117,7 +122,7 @@ def test_a_call_killed_before_its_answer_was_kept_is_booked_as_lost(bench: Bench
 
 def test_a_call_killed_between_keeping_and_booking_its_answer_is_paid_once(bench: Bench, kill: Victim) -> None:
     """The bytes are there: they are used, and booked at the estimate, because their cost was not written down."""
-    provider = kill("after storing in staging", False)
+    provider = kill("after storing in staging", asynchronous=False)
     assert bench.states() == ["intent"]
     assert _go_on(bench, provider) == provider.estimated
     assert (provider.sent, provider.charged, bench.states()) == ([], provider.price, ["succeeded"])

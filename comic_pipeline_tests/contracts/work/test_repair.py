@@ -8,6 +8,9 @@ from comic_pipeline.work.orders import Order, PostponedError
 from comic_pipeline_tests.contracts.work.bench import Bench, an_order, repaired
 from comic_pipeline_tests.fakes import Dropped, ScriptedProvider, Wish, delivery
 
+# Nothing here depends on the kind of database.
+pytestmark = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+
 BUSY = ProviderFault(ErrorCode.PROVIDER_RATE_LIMIT, "busy", http_status=429)
 
 
@@ -18,7 +21,7 @@ def question(images: ScriptedProvider) -> Order[Wish]:
 
 
 def test_a_bad_answer_is_repaired_once(bench: Bench, images: ScriptedProvider, question: Order[Wish]) -> None:
-    """waooAI #136: the second request quotes answer and problem; two creates, both paid, the second one's file kept."""
+    """As in waooAI #136: the second request quotes answer and problem; two creates, both paid, the second one's file kept."""
     made = bench.make(question)
     assert [sent.wish.words for sent in images.sent] == ["what?", "do not ask not what"]
     assert [(one.kind, one.state, one.cost) for one in bench.attempts()] == [

@@ -1,6 +1,7 @@
 """Going on where a run died, stopped or timed out: the stored id is looked at, the stored result fetched, nothing made twice."""
 
 import asyncio
+from itertools import pairwise
 
 import pytest
 
@@ -99,11 +100,11 @@ def test_a_run_that_dies_again_and_again_does_not_move_the_deadline(bench: Bench
 
 
 def test_a_wait_for_a_slot_is_not_the_jobs_time(bench: Bench, videos: ScriptedProvider) -> None:
-    """A clip that waited an hour for its turn is not given up the moment after it was paid."""
-    bench.hold_slot(videos, seconds=900)
-    made = bench.make(an_order(videos, deadline=600), desk=bench.desk(rules=limited(videos, jobs=1)))
+    """A clip that waited longer than its deadline for a slot is not given up the moment after it was paid."""
+    bench.hold_slot(videos, seconds=90)
+    made = bench.make(an_order(videos, deadline=60), desk=bench.desk(rules=limited(videos, jobs=1)))
     assert made.made.cost == videos.price
-    assert videos.sent[0].at >= later(900)
+    assert videos.sent[0].at >= later(90)
 
 
 @pytest.mark.parametrize(
@@ -121,9 +122,9 @@ def test_a_wait_for_a_slot_is_not_the_jobs_time(bench: Bench, videos: ScriptedPr
     ids=lambda value: value.phase if isinstance(value, JobStatus) else None,
 )
 def test_an_end_at_the_provider_is_an_end_with_its_own_code(
-    bench: Bench, videos: ScriptedProvider, status: JobStatus, code: ErrorCode, again: bool
+    bench: Bench, videos: ScriptedProvider, status: JobStatus, code: ErrorCode, *, again: bool
 ) -> None:
-    """new-api #2050: nothing is charged for it. What may pass goes again as a new job with an id of its own; the rest does not."""
+    """Nothing is charged (new-api #2050). What may pass goes again as a new job with an id of its own; the rest does not."""
     videos.plan("poll", status)
     ended = bench.refused(an_order(videos))
     assert (ended.code, isinstance(ended, PostponedError)) == (code, again)
@@ -186,7 +187,7 @@ def test_the_looks_become_rarer_up_to_the_ceiling(bench: Bench) -> None:
     patient = ScriptedProvider(bench.clock, name="videos", asynchronous=True, looks=10)
     patient.always("poll", lambda: times.append(bench.clock.elapsed))
     bench.make(an_order(patient))
-    waits = [after - before for before, after in zip(times, times[1:], strict=False)]
+    waits = [after - before for before, after in pairwise(times)]
     assert waits == sorted(waits)
     assert (waits[0], waits[-1]) == (1, 10)
 

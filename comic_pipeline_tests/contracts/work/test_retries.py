@@ -1,6 +1,8 @@
 """Trying again: calls inside a round, rounds by the ledger's count, and what the other shots do meanwhile."""
 
 from dataclasses import replace
+from decimal import Decimal
+from itertools import pairwise
 
 import pytest
 
@@ -12,6 +14,9 @@ from comic_pipeline.work.runner import make_all
 from comic_pipeline_tests.builders import later
 from comic_pipeline_tests.contracts.work.bench import RULES, Bench, an_order, limited
 from comic_pipeline_tests.fakes import ScriptedProvider
+
+# Nothing here depends on the kind of database.
+pytestmark = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 
 # The breaker is wide open: these tests are about the other bounds.
 FREE_HAND = replace(RULES, spend=SpendLimits(day=RULES.spend.day, attempts_per_planned=10, attempts=1_000))
@@ -42,7 +47,7 @@ def test_retry_after_of_a_call_is_honoured(bench: Bench, images: ScriptedProvide
 
 
 def test_a_long_retry_after_is_left_to_the_round(bench: Bench, images: ScriptedProvider) -> None:
-    """Ten minutes are not waited for inside a call, where they would hold a slot; the ledger keeps the time, and it wins over 30 s."""
+    """Ten minutes are not waited for inside a call, where they would hold a slot: the ledger keeps the time, longer than 30 s."""
     images.plan("submit", _busy(retry_after=600))
     refused = bench.refused(an_order(images), desk=bench.desk(rules=limited(images, jobs=1)))
     assert isinstance(refused, PostponedError)
@@ -104,10 +109,18 @@ def test_a_permanent_error_is_sent_once(bench: Bench, images: ScriptedProvider, 
 
 
 def test_an_empty_answer_is_tried_again_within_bounds(bench: Bench, images: ScriptedProvider) -> None:
-    """waooAI #113, huobao #45: EMPTY_RESPONSE, a bounded retry, the code in the ledger."""
+    """EMPTY_RESPONSE (waooAI #113, huobao #45): a bounded retry, the code in the ledger."""
     images.plan("submit", *[ProviderFault(ErrorCode.EMPTY_RESPONSE, "nothing came", http_status=200)] * 4)
     assert bench.refused(an_order(images)).code is ErrorCode.EMPTY_RESPONSE
     assert (len(images.sent), bench.task().error_code) == (4, ErrorCode.EMPTY_RESPONSE)
+
+
+def test_a_failed_call_is_booked_at_what_it_was_billed(bench: Bench, images: ScriptedProvider) -> None:
+    """An answer that was cut at its limit has used its tokens: that is in the books beside the call that succeeded."""
+    images.plan("submit", ProviderFault(ErrorCode.PROVIDER_ERROR, "cut at the limit", cost=Decimal("0.1")))
+    made = bench.make(an_order(images)).made
+    assert [(one.state, one.cost) for one in bench.attempts()] == [("failed", Decimal("0.1")), ("succeeded", images.price)]
+    assert made.cost == bench.spent() == images.price + Decimal("0.1")
 
 
 def test_finished_shots_come_back_free_while_one_goes_again(bench: Bench, images: ScriptedProvider) -> None:
@@ -134,7 +147,7 @@ def test_finished_shots_come_back_free_while_one_goes_again(bench: Bench, images
 
 
 def test_one_rejected_shot_of_five_is_named_and_the_others_are_made(bench: Bench, images: ScriptedProvider) -> None:
-    """openstory #881, workflow_templates #822: never "completed" with a hole in it; the shot and its own code are said."""
+    """As in openstory #881, workflow_templates #822: never "completed" with a hole in it; the shot and its own code are said."""
     orders = [an_order(images, f"shot {seq}", seq=seq) for seq in range(5)]
 
     def filtered() -> ProviderFault | None:
@@ -151,7 +164,7 @@ def test_one_rejected_shot_of_five_is_named_and_the_others_are_made(bench: Bench
 
 
 def test_a_shot_that_its_provider_cannot_accept_is_named_and_the_others_are_made(bench: Bench, images: ScriptedProvider) -> None:
-    """huobao #22: refused before spend, with its shot; it does not take the whole stage with it."""
+    """As in huobao #22: refused before spend, with its shot; it does not take the whole stage with it."""
     images.unacceptable.add("too small")
     orders = [an_order(images, "cat", seq=0), an_order(images, "too small", seq=1), an_order(images, "dog", seq=2)]
     finished = bench.clock.run(make_all(bench.desk(), orders))
@@ -167,7 +180,7 @@ def test_a_burst_against_a_rate_limit_is_made_in_the_end(bench: Bench, images: S
     finished = bench.clock.run(make_all(bench.desk(rules=limited(images, jobs=10, qps=2)), orders))
     assert (len(finished.delivered), len(images.sent)) == (10, 11)
     times = sorted(sent.at for sent in images.sent)
-    assert all((after - before).total_seconds() >= 0.5 for before, after in zip(times, times[1:], strict=False))
+    assert all((after - before).total_seconds() >= 0.5 for before, after in pairwise(times))
 
 
 def test_at_once_is_never_exceeded(bench: Bench, images: ScriptedProvider) -> None:

@@ -3,8 +3,6 @@
 from dataclasses import replace
 from datetime import datetime
 
-import pytest
-
 from comic_pipeline.model.errors import ErrorCode, OutcomeUnknown, ProviderFault
 from comic_pipeline.model.task import TaskStatus
 from comic_pipeline.providers.interface import FoundJob, Phase
