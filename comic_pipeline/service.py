@@ -288,6 +288,8 @@ def _cancel(connection: Connection, submission: Submission, house: House) -> Ans
     check_allowed(SubmissionKind.CANCEL, ProjectState(project.status), project_id=project.id)
     reason = project.cancel_reason or asked.reason or f"cancelled by {submission.user_id}"
     busy = stop(connection, project.id, reason=reason, now=house.now)
+    if asked.force:
+        projects.force_cancel(connection, project.id)
     running = tuple(
         task.task_id
         for task in ledger.of_project(connection, project.id)
@@ -350,6 +352,8 @@ def _reopen(connection: Connection, project: Project, now: datetime, **values: o
         cancel_requested_at=None,
         cancel_reason=None,
         cancelled_at=None,
+        cancel_force=False,
+        opened_at=now,
         **values,
     )
     if not moved:

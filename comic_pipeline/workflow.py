@@ -34,8 +34,9 @@ from comic_pipeline.model.workflow import (
     project_state_after,
 )
 from comic_pipeline.settings import Settings
-from comic_pipeline.store import ledger, limits, projects, stages, submissions, verdicts
+from comic_pipeline.store import ledger, leftovers, limits, projects, stages, submissions, verdicts
 from comic_pipeline.store.database import Database
+from comic_pipeline.upkeep import SETTLE, expire, settle_left_behind, stage_seconds
 
 _Key = TypeVar("_Key", int, str)
 
@@ -44,7 +45,9 @@ ADMIT_AT_MOST = 200
 # More than can be admitted: those that wait for another project of their user must not hide the ones behind them.
 LOOK_AT_MOST = 2_000
 _PASS_LEASE = 30.0
-_ALIVE = (RunPhase.WAITING, RunPhase.RUNNING)
+# Seconds before the round after a dead one: 3, 6, 12, 24.
+_FIRST_BACK_OFF = 3.0
+_ALIVE = (RunPhase.WAITING, RunPhase.RUNNING, RunPhase.STOPPING)
 # What a single unreadable row can raise.
 _ROW_FAULTS = (ComicError, ValidationError, ValueError, LookupError)
 _log = logging.getLogger("comic_pipeline.workflow")
@@ -118,7 +121,7 @@ class Reconciler:
         """One pass; call it between `take` and `leave`."""
         changed = 0
         refused: list[str] = []
-        for step in (self._collect, self._admit, self._advance):
+        for step in (self._collect, self._admit, self._expire, self._advance, self._settle):
             more, wrong = step()
             changed, refused = changed + more, [*refused, *wrong]
         launches, wrong = self._emit()
@@ -144,14 +147,22 @@ class Reconciler:
         row = stages.get(connection, row_id)
         if row is None:
             return False
+        if self._unwanted(connection, row, seen):
+            self.runs.terminate(seen.run_id)
         if row.status is not StageStatus.RUNNING:
-            if seen.phase in _ALIVE and projects.get(connection, row.project_id).cancel_requested:
-                self.runs.terminate(seen.run_id)
             return seen.phase not in _ALIVE
         if not self._silent(row):
             return False
         self.runs.give_up(row.run_id or seen.run_id, reason=f"no heartbeat since {row.heartbeat_at:%H:%M:%S} UTC")
         return True
+
+    def _unwanted(self, connection: Connection, row: StageRow, seen: SeenRun) -> bool:
+        """A run of a cancelled project that has not begun, or that is to be stopped by force. Told once: it is STOPPING then."""
+        if seen.phase not in (RunPhase.WAITING, RunPhase.RUNNING) or row.scope == SETTLE:
+            return False
+        if row.status is StageStatus.RUNNING:
+            return projects.cancel_forced(connection, row.project_id)
+        return projects.get(connection, row.project_id).cancel_requested
 
     def _silent(self, row: StageRow) -> bool:
         allowed = timedelta(seconds=2 * self.settings.lease_seconds)
@@ -178,6 +189,10 @@ class Reconciler:
 
     def _end_row(self, connection: Connection, project: Project, row: StageRow, phase: RunPhase) -> bool:
         now, assets = self.now(), STAGE_RULES[row.stage].assets
+        code = row.error_code
+        if phase is RunPhase.CANCELED and code is None and _ran_out(row, self.settings, now=now):
+            # Dagster stopped it at its `dagster/max_runtime`: nobody cancelled anything.
+            phase, code = RunPhase.FAILED, ErrorCode.TASK_TIMEOUT
         # Of this stage only: a run by hand over several stages gives verdicts about all of them.
         of_run = verdicts.of_run(connection, project.id, run_id=row.run_id or "")
         given = {check: verdict for (asset, check), verdict in of_run.items() if asset in assets}
@@ -185,7 +200,7 @@ class Reconciler:
         end = decide_end(
             phase,
             stage=row.stage,
-            code=row.error_code,
+            code=code,
             message=row.error_message or "",
             verdicts_missing=tuple(check for check in required if check not in given),
             verdicts_failed=tuple(check for check, verdict in given.items() if not verdict.passed),
@@ -195,6 +210,7 @@ class Reconciler:
         )
         if row.run_id:
             ledger.drop_leases(connection, row.run_id)
+            limits.drop_leases(connection, holder=row.run_id)
         no_word = row.error_code is None and not given and phase in (RunPhase.FAILED, RunPhase.GONE)
         if no_word and not project.cancel_requested and not needs_made(row.stage, stages.latest(connection, project.id)):
             # A run by hand selected this stage too but failed before it: it becomes due when its needs are made.
@@ -297,6 +313,33 @@ class Reconciler:
             error_message=project.cancel_reason,
         )
 
+    # --- upkeep: what takes too long, what was left behind ---------------------------------------------------------------
+
+    def _expire(self) -> tuple[int, list[str]]:
+        limit = self.settings.project_timeout
+
+        def late(connection: Connection, project_id: str) -> bool:
+            opened = projects.opened_at(connection, project_id)
+            rows = [row for row in stages.history(connection, project_id) if row.requested_at >= opened]
+            if stage_seconds(rows, now=self.now()) <= limit:
+                return False
+            for row in rows:
+                if row.status is StageStatus.RUNNING and row.run_id is not None:
+                    self.runs.terminate(row.run_id)
+            return True
+
+        def end(connection: Connection, project_id: str) -> bool:
+            return expire(connection, projects.get(connection, project_id), limit=limit, now=self.now())
+
+        with self.database.read() as connection:
+            producing = projects.in_production(connection)
+        return self._each(self._needing(producing, late), end)
+
+    def _settle(self) -> tuple[int, list[str]]:
+        with self.database.read() as connection:
+            stopped = leftovers.stopped_projects(connection, now=self.now())
+        return self._each(stopped, lambda connection, project_id: settle_left_behind(connection, project_id, now=self.now()))
+
     # --- emit: runs to start ------------------------------------------------------------------------------------------------
 
     def _emit(self) -> tuple[list[Launch], list[str]]:
@@ -304,7 +347,7 @@ class Reconciler:
 
         def build(connection: Connection, row_id: str) -> bool:
             row = stages.get(connection, row_id)
-            if row is not None:
+            if row is not None and self._may_start(connection, row):
                 launches.append(launch_of(row, projects.get(connection, check_project_id(row.project_id)), self.settings))
             return False
 
@@ -312,6 +355,11 @@ class Reconciler:
             unseen = stages.unseen_ids(connection, limit=EMIT_AT_MOST)
         _, refused = self._each(self._needing(unseen, build), build)
         return launches, refused
+
+    def _may_start(self, connection: Connection, row: StageRow) -> bool:
+        """A round after a dead one waits a little, longer each time: a restart of the code server must not use all of them up."""
+        dead = rounds_in_a_row(row, stages.history(connection, row.project_id)) - 1
+        return dead == 0 or self.now() >= row.requested_at + timedelta(seconds=_FIRST_BACK_OFF * 2 ** (dead - 1))
 
     # --- one row at a time --------------------------------------------------------------------------------------------------
 
@@ -376,6 +424,10 @@ class Reconciler:
                 error_message=message,
                 finished_at=now,
             )
+
+
+def _ran_out(row: StageRow, settings: Settings, *, now: datetime) -> bool:
+    return row.started_at is not None and now - row.started_at >= timedelta(seconds=max_runtime(row.stage, settings))
 
 
 def _can_advance(connection: Connection, project_id: str) -> bool:

@@ -13,7 +13,7 @@ _PHASES = {
     dg.DagsterRunStatus.MANAGED: RunPhase.WAITING,
     dg.DagsterRunStatus.STARTING: RunPhase.WAITING,
     dg.DagsterRunStatus.STARTED: RunPhase.RUNNING,
-    dg.DagsterRunStatus.CANCELING: RunPhase.RUNNING,
+    dg.DagsterRunStatus.CANCELING: RunPhase.STOPPING,
     dg.DagsterRunStatus.SUCCESS: RunPhase.SUCCEEDED,
     dg.DagsterRunStatus.FAILURE: RunPhase.FAILED,
     dg.DagsterRunStatus.CANCELED: RunPhase.CANCELED,

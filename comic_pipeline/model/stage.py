@@ -77,13 +77,14 @@ def stalled(latest: Mapping[Stage, StageRow]) -> StageRow | None:
 
 def rounds_in_a_row(row: StageRow, history: Sequence[StageRow]) -> int:
     """How many rounds of the stage, `row` the last, followed each other by themselves: a person's retry begins a new count."""
-    # A round that follows by itself is requested in the moment, and in the transaction, in which the one before it ends.
-    ends = {one.round: one.ended_at for one in history if one.stage is row.stage}
-    requests = {one.round: one.requested_at for one in history if one.stage is row.stage}
-    first = row.round
-    while first - 1 in ends and ends[first - 1] == requests[first]:
-        first -= 1
-    return row.round - first + 1
+    rounds = {one.round: one for one in history if one.stage is row.stage}
+    count = 1
+    while (before := rounds.get(row.round - 1)) is not None and before.status is StageStatus.FAILED:
+        # A round that follows by itself is requested in the moment, and in the transaction, in which the one before it ends.
+        if before.ended_at != row.requested_at:
+            break
+        row, count = before, count + 1
+    return count
 
 
 def check_redoable(stage: Stage, latest: Mapping[Stage, StageRow], *, project_id: str) -> None:

@@ -199,6 +199,7 @@ class RunPhase(StrEnum):
 
     WAITING = "waiting"
     RUNNING = "running"
+    STOPPING = "stopping"
     SUCCEEDED = "succeeded"
     FAILED = "failed"
     CANCELED = "canceled"

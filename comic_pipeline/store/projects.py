@@ -25,7 +25,9 @@ def content_hash(project: Project) -> str:
 
 def insert(connection: Connection, project: Project) -> None:
     """Store a new project. Raises IntegrityError when its id exists or its user has an active formal project."""
-    connection.execute(projects.insert().values(**project.model_dump(), content_hash=content_hash(project)))
+    connection.execute(
+        projects.insert().values(**project.model_dump(), content_hash=content_hash(project), opened_at=project.created_at)
+    )
 
 
 def get(connection: Connection, project_id: str) -> Project:
@@ -97,6 +99,12 @@ def move(
 def set_title(connection: Connection, project_id: str, title: str, *, now: datetime) -> None:
     """Name the film."""
     connection.execute(update(projects).where(projects.c.id == project_id).values(title=title, updated_at=now))
+
+
+def opened_at(connection: Connection, project_id: str) -> datetime:
+    """When production began, or was taken up again by a retry or a redo."""
+    moment: datetime = connection.execute(select(projects.c.opened_at).where(projects.c.id == project_id)).scalar_one()
+    return moment
 
 
 def force_cancel(connection: Connection, project_id: str) -> None:

@@ -94,6 +94,8 @@ projects = Table(
     Column("cancel_requested", Boolean, nullable=False, server_default=false()),
     Column("cancel_requested_at", UtcTime),
     Column("cancel_reason", String(255)),
+    # When production began or was taken up again: the project's time-out counts from here.
+    Column("opened_at", UtcTime, nullable=False),
     # Also stop the run that is at work; without it, work ends at its next checkpoint.
     Column("cancel_force", Boolean, nullable=False, server_default=false()),
     Column("cancelled_at", UtcTime),

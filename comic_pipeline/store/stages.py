@@ -22,8 +22,11 @@ def request(  # one argument a column that the caller decides
     priority: int,
     now: datetime,
     run_id: str | None = None,
+    scope: str | None = None,
 ) -> StageRow:
     """Insert the next round. With `run_id` it is running already: a run that was started by hand registers itself.
+
+    `scope` says what a round is for when it is not the whole stage.
 
     Raises IntegrityError when a round of this stage is active.
     """
@@ -39,6 +42,7 @@ def request(  # one argument a column that the caller decides
                 project_id=project_id,
                 stage=stage,
                 round=last + 1,
+                scope=scope,
                 priority=priority,
                 requested_at=now,
                 status=StageStatus.RUNNING if by_hand else StageStatus.REQUESTED,

@@ -36,7 +36,10 @@ _FIRST_LOOK, _LAST_LOOK, _LOOK_GROWTH = 1.0, 5.0, 1.5
 
 
 async def make_all(desk: Desk, orders: Sequence[Order[Any]], *, at_once: int | None = None) -> Round:
-    """Make many orders side by side, at most `at_once` at a time. One order's failure never stops the others."""
+    """Make many orders side by side, at most `at_once` at a time. One order's failure never stops the others.
+
+    Raises StorageFault when the database stays away before anything has begun.
+    """
     await desk.commit(lambda connection, now: _want_all(connection, desk, orders, now=now))
     places = asyncio.Semaphore(at_once or len(orders) or 1)
 

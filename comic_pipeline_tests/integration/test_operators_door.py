@@ -115,8 +115,8 @@ def test_one_broken_project_among_three_does_not_stop_the_other_two(running: tup
     with deployment.workshop.database.engine.begin() as connection:
         connection.exec_driver_sql(
             "INSERT INTO projects (id, user_id, tier, kind, idea, style, duration_bucket, aspect, resolution, language, content_hash,"
-            " status, budget, created_at, updated_at) SELECT 'bad...id|x', 'mallory', 'free', kind, idea, style, duration_bucket, aspect,"
-            f" resolution, language, 'x', 'QUEUED', budget, created_at, updated_at FROM projects WHERE id = '{first}'"
+            " status, budget, opened_at, created_at, updated_at) SELECT 'bad...id|x', 'mallory', 'free', kind, idea, style, duration_bucket,"
+            f" aspect, resolution, language, 'x', 'QUEUED', budget, opened_at, created_at, updated_at FROM projects WHERE id = '{first}'"
         )
     second = submit(deployment, "一只企鹅学游泳", user="dan")
 

@@ -148,12 +148,13 @@ class World(Door):
 
     @contextmanager
     def counted(self) -> Iterator[Callable[[], Mapping[str, int]]]:
-        """How many statements, and transactions that may write, go to the database meanwhile."""
-        seen = {"statements": 0, "writes": 0}
+        """How many reads and writes go to the database meanwhile."""
+        seen = {"reads": 0, "writes": 0}
 
         def count(_connection: object, _cursor: object, statement: str, *_: object) -> None:
-            seen["statements"] += 1
-            seen["writes"] += statement.lstrip().upper().startswith(("INSERT", "UPDATE", "DELETE"))
+            verb = statement.lstrip().upper()
+            seen["reads"] += verb.startswith("SELECT")
+            seen["writes"] += verb.startswith(("INSERT", "UPDATE", "DELETE"))
 
         event.listen(self.database.engine, "before_cursor_execute", count)
         try:

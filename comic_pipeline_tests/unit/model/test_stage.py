@@ -224,11 +224,12 @@ def test_rounds_that_follow_by_themselves_are_counted_from_the_last_wish_of_a_pe
         a_round(FRAMES, MANUAL, requested=1, ended=2, number=2),
         a_round(FRAMES, FAILED, requested=7, ended=8, number=3),
         a_round(FRAMES, FAILED, requested=8, ended=9, number=4),
-        a_round(FRAMES, RUNNING, requested=9, number=5),
+        a_round(FRAMES, MANUAL, requested=9, ended=10, number=5),
+        a_round(FRAMES, RUNNING, requested=10, number=6),
         a_round(VOICES, FAILED, requested=6, ended=7, number=2),
     ]
     counts = [rounds_in_a_row(row, history) for row in history if row.stage is FRAMES]
-    assert counts == [1, 2, 1, 2, 3]
+    assert counts == [1, 2, 1, 2, 3, 1]
 
 
 def refused(stage: Stage, latest: Rounds) -> str:

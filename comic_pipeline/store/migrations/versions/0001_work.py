@@ -83,6 +83,7 @@ def _create_projects() -> None:
         sa.Column("cancel_requested", sa.Boolean, nullable=False, server_default=sa.false()),
         sa.Column("cancel_requested_at", _TIME),
         sa.Column("cancel_reason", sa.String(255)),
+        sa.Column("opened_at", _TIME, nullable=False),
         sa.Column("cancel_force", sa.Boolean, nullable=False, server_default=sa.false()),
         sa.Column("cancelled_at", _TIME),
         sa.Column("error_code", sa.String(64)),
