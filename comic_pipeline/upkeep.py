@@ -45,27 +45,24 @@ def settle_left_behind(connection: Connection, project_id: str, *, now: datetime
         stage = STAGE_OF_TASK[task.task_type]
         if stage in open_stages:
             continue
-        if _worth_following(connection, project, task) and _settle_rounds(history, stage) < MAX_ROUNDS:
+        if not _worth_following(connection, project, task):
+            _end(connection, project, task, now=now)
+        elif _settle_rounds(history, stage) < MAX_ROUNDS:
             leftovers.reopen(connection, task.task_id)
             to_follow.add(stage)
-        elif task.status is TaskStatus.RUNNING:
-            _end(connection, project, task, now=now)
+        else:
+            _hand_over(connection, task, now=now)
     for stage in to_follow:
         stages.request(connection, project_id, stage, stage_id=str(uuid4()), priority=0, scope=SETTLE, now=now)
     return bool(to_follow)
 
 
-def stage_seconds(rows: Iterable[StageRow], *, now: datetime) -> float:
-    """How long a project's stages have run, rounds side by side counted each; waiting in the queue does not count."""
-    return sum(((row.ended_at or now) - row.started_at).total_seconds() for row in rows if row.started_at and row.scope != SETTLE)
-
-
-def expire(connection: Connection, project: Project, *, limit: float, now: datetime) -> bool:
+def expire(connection: Connection, project_id: str, *, limit: float, now: datetime) -> bool:
     """End a project whose stages have run longer than `limit` seconds. Finished work stays; a retry goes on from there."""
-    projects.lock(connection, project.id)
+    projects.lock(connection, project_id)
     reason = f"the stages have run for more than COMIC_PROJECT_TIMEOUT ({limit:.0f} s)"
-    latest = stages.latest(connection, project.id)
-    ledger.cancel_project(connection, project.id, reason=reason, now=now)
+    latest = stages.latest(connection, project_id)
+    ledger.cancel_project(connection, project_id, reason=reason, now=now)
     for row in latest.values():
         if row.status is StageStatus.REQUESTED:
             stages.end(connection, row.id, status=StageStatus.CANCELLED, code=ErrorCode.TASK_TIMEOUT, message=reason, now=now)
@@ -74,7 +71,7 @@ def expire(connection: Connection, project: Project, *, limit: float, now: datet
     )
     return projects.move(
         connection,
-        project.id,
+        project_id,
         old=ACTIVE_PROJECT_STATES,
         new=ProjectState.FAILED,
         now=now,
@@ -99,4 +96,15 @@ def _end(connection: Connection, project: Project, task: Task, *, now: datetime)
     status = TaskStatus.CANCELLED if cancelled else TaskStatus.FAILED
     leftovers.end(
         connection, task.task_id, status=status, code=code, message="its run ended before it; a retry goes on from here", now=now
+    )
+
+
+def _hand_over(connection: Connection, task: Task, *, now: datetime) -> None:
+    leftovers.end(
+        connection,
+        task.task_id,
+        status=TaskStatus.MANUAL_REQUIRED,
+        code=ErrorCode.OUTCOME_UNKNOWN,
+        message=f"{MAX_ROUNDS} rounds could not follow its job to the end; see `comic task show {task.task_id}`",
+        now=now,
     )

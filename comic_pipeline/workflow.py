@@ -36,7 +36,7 @@ from comic_pipeline.model.workflow import (
 from comic_pipeline.settings import Settings
 from comic_pipeline.store import ledger, leftovers, limits, projects, stages, submissions, verdicts
 from comic_pipeline.store.database import Database
-from comic_pipeline.upkeep import SETTLE, expire, settle_left_behind, stage_seconds
+from comic_pipeline.upkeep import SETTLE, expire, settle_left_behind
 
 _Key = TypeVar("_Key", int, str)
 
@@ -131,14 +131,25 @@ class Reconciler:
 
     def _collect(self) -> tuple[int, list[str]]:
         with self.database.read() as connection:
-            open_rows = stages.open_ids(connection)
+            open_rows, cancelling = stages.open_ids(connection), projects.cancelling(connection)
         seen = self.runs.find(open_rows) if open_rows else {}
-        stirring = self._needing(
-            open_rows, lambda connection, row_id: self._stirs(connection, row_id, run_id=open_rows[row_id], seen=seen.get(row_id))
-        )
-        return self._each(stirring, lambda connection, row_id: self._collect_row(connection, row_id, seen.get(row_id)))
 
-    def _stirs(self, connection: Connection, row_id: str, *, run_id: str | None, seen: SeenRun | None) -> bool:
+        def stirs(connection: Connection, row_id: str) -> bool:
+            return self._stirs(connection, row_id, run_id=open_rows[row_id], seen=seen.get(row_id), cancelling=cancelling)
+
+        return self._each(
+            self._needing(open_rows, stirs), lambda connection, row_id: self._collect_row(connection, row_id, seen.get(row_id))
+        )
+
+    def _stirs(
+        self,
+        connection: Connection,
+        row_id: str,
+        *,
+        run_id: str | None,
+        seen: SeenRun | None,
+        cancelling: Mapping[str, bool],
+    ) -> bool:
         """Whether the row must be written. What must be said to its run is said here, where no lock waits for the answer."""
         if seen is None:
             return run_id is not None
@@ -147,7 +158,7 @@ class Reconciler:
         row = stages.get(connection, row_id)
         if row is None:
             return False
-        if self._unwanted(connection, row, seen):
+        if _unwanted(row, seen, cancelling):
             self.runs.terminate(seen.run_id)
         if row.status is not StageStatus.RUNNING:
             return seen.phase not in _ALIVE
@@ -155,14 +166,6 @@ class Reconciler:
             return False
         self.runs.give_up(row.run_id or seen.run_id, reason=f"no heartbeat since {row.heartbeat_at:%H:%M:%S} UTC")
         return True
-
-    def _unwanted(self, connection: Connection, row: StageRow, seen: SeenRun) -> bool:
-        """A run of a cancelled project that has not begun, or that is to be stopped by force. Told once: it is STOPPING then."""
-        if seen.phase not in (RunPhase.WAITING, RunPhase.RUNNING) or row.scope == SETTLE:
-            return False
-        if row.status is StageStatus.RUNNING:
-            return projects.cancel_forced(connection, row.project_id)
-        return projects.get(connection, row.project_id).cancel_requested
 
     def _silent(self, row: StageRow) -> bool:
         allowed = timedelta(seconds=2 * self.settings.lease_seconds)
@@ -316,24 +319,18 @@ class Reconciler:
     # --- upkeep: what takes too long, what was left behind ---------------------------------------------------------------
 
     def _expire(self) -> tuple[int, list[str]]:
-        limit = self.settings.project_timeout
-
-        def late(connection: Connection, project_id: str) -> bool:
-            opened = projects.opened_at(connection, project_id)
-            rows = [row for row in stages.history(connection, project_id) if row.requested_at >= opened]
-            if stage_seconds(rows, now=self.now()) <= limit:
-                return False
-            for row in rows:
-                if row.status is StageStatus.RUNNING and row.run_id is not None:
-                    self.runs.terminate(row.run_id)
-            return True
+        limit, now = self.settings.project_timeout, self.now()
 
         def end(connection: Connection, project_id: str) -> bool:
-            return expire(connection, projects.get(connection, project_id), limit=limit, now=self.now())
+            return expire(connection, project_id, limit=limit, now=now)
 
         with self.database.read() as connection:
-            producing = projects.in_production(connection)
-        return self._each(self._needing(producing, late), end)
+            spent = stages.seconds_by_project(connection, now=now)
+            late = [project_id for project_id, seconds in spent.items() if seconds > limit]
+            at_work = [run_id for project_id in late for run_id in stages.runs_at_work(connection, project_id)]
+        for run_id in at_work:
+            self.runs.terminate(run_id)
+        return self._each(late, end)
 
     def _settle(self) -> tuple[int, list[str]]:
         with self.database.read() as connection:
@@ -424,6 +421,13 @@ class Reconciler:
                 error_message=message,
                 finished_at=now,
             )
+
+
+def _unwanted(row: StageRow, seen: SeenRun, cancelling: Mapping[str, bool]) -> bool:
+    """A run of a cancelled project that has not begun, or is to be stopped by force. Told once: it is STOPPING then."""
+    if row.project_id not in cancelling or seen.phase not in (RunPhase.WAITING, RunPhase.RUNNING):
+        return False
+    return cancelling[row.project_id] or row.status is not StageStatus.RUNNING
 
 
 def _ran_out(row: StageRow, settings: Settings, *, now: datetime) -> bool:

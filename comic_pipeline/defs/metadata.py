@@ -47,6 +47,12 @@ def link(objects: ObjectStore, media: MediaRef) -> dg.MarkdownMetadataValue:
     return dg.MetadataValue.md(f"[{media.key.rsplit('/', 1)[-1]}]({objects.url(media.key)})")
 
 
+def shot_links(objects: ObjectStore, media: Iterable[tuple[int, MediaRef]]) -> dg.MarkdownMetadataValue:
+    """One link a shot, named by its number. Above 1,000 characters the UI shows it on a click."""
+    links = (f"[{seq}]({objects.url(one.key)})" for seq, one in media)
+    return dg.MetadataValue.md(" ".join(links) or "none")
+
+
 def shot_table(rows: Iterable[dict[str, str | int | float | bool | None]]) -> dg.TableMetadataValue:
     """One row a shot."""
     return dg.MetadataValue.table(records=[dg.TableRecord(row) for row in rows])

@@ -3,19 +3,22 @@
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, and_, exists, or_, select, update
+from sqlalchemy import ColumnElement, Connection, and_, case, exists, or_, select, update
 
 from comic_pipeline.model.errors import ErrorCode
 from comic_pipeline.model.task import AttemptState, Task, TaskStatus
-from comic_pipeline.model.workflow import ACTIVE_PROJECT_STATES, OPEN_STAGE_STATUSES, ProjectState
+from comic_pipeline.model.workflow import ACTIVE_PROJECT_STATES, OPEN_STAGE_STATUSES, STAGE_OF_TASK, ProjectState
 from comic_pipeline.store import attempts as books
 from comic_pipeline.store import ledger
 from comic_pipeline.store.schema import attempts, projects, stages, tasks
 
 
 def stopped_projects(connection: Connection, *, now: datetime) -> list[str]:
-    """Ids of projects out of production that have leftovers and no run at work."""
-    at_work = exists().where(stages.c.project_id == projects.c.id, stages.c.status.in_(OPEN_STAGE_STATUSES))
+    """Ids of projects out of production with leftovers of a stage that has no round under way."""
+    stage = case({craft.value: stage.value for craft, stage in STAGE_OF_TASK.items()}, value=tasks.c.task_type)
+    at_work = exists().where(
+        stages.c.project_id == projects.c.id, stages.c.stage == stage, stages.c.status.in_(OPEN_STAGE_STATUSES)
+    )
     statement = (
         select(projects.c.id)
         .distinct()
@@ -51,7 +54,7 @@ def end(  # one argument a column that the caller decides
     values: dict[str, Any] = {"cancelled_at": now} if status is TaskStatus.CANCELLED else {}
     connection.execute(
         update(tasks)
-        .where(tasks.c.task_id == task_id, tasks.c.status == TaskStatus.RUNNING)
+        .where(tasks.c.task_id == task_id, tasks.c.status.in_((TaskStatus.RUNNING, TaskStatus.CANCELLED)))
         .values(
             status=status,
             error_code=code,

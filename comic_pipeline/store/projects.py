@@ -112,13 +112,12 @@ def force_cancel(connection: Connection, project_id: str) -> None:
     connection.execute(update(projects).where(projects.c.id == project_id).values(cancel_force=True))
 
 
-def cancel_forced(connection: Connection, project_id: str) -> bool:
-    """Whether a cancel was asked for that also stops runs at work."""
-    return bool(
-        connection.execute(
-            select(projects.c.cancel_force).where(projects.c.id == project_id, projects.c.cancel_requested)
-        ).scalar_one_or_none()
+def cancelling(connection: Connection) -> dict[str, bool]:
+    """Producing projects that are to stop, and whether by force: then runs at work are stopped too."""
+    statement = select(projects.c.id, projects.c.cancel_force).where(
+        projects.c.status.in_(ACTIVE_PROJECT_STATES), projects.c.cancel_requested
     )
+    return dict(connection.execute(statement).tuples().all())
 
 
 def request_cancel(connection: Connection, project_id: str, *, reason: str, now: datetime) -> bool:

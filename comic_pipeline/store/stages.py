@@ -6,10 +6,11 @@ from sqlalchemy import Connection, func, literal, select, update
 
 from comic_pipeline.model.errors import ErrorCode
 from comic_pipeline.model.stage import StageRow
-from comic_pipeline.model.workflow import OPEN_STAGE_STATUSES, Stage, StageStatus
+from comic_pipeline.model.workflow import ACTIVE_PROJECT_STATES, OPEN_STAGE_STATUSES, Stage, StageStatus
 from comic_pipeline.store import projects
 from comic_pipeline.store.columns import UtcTime
 from comic_pipeline.store.rows import read_row
+from comic_pipeline.store.schema import projects as project_rows
 from comic_pipeline.store.schema import stages
 
 
@@ -74,6 +75,33 @@ def latest(connection: Connection, project_id: str) -> dict[Stage, StageRow]:
     statement = select(stages).where(stages.c.project_id == project_id).order_by(stages.c.round)
     rows = (read_row(StageRow, row) for row in connection.execute(statement).mappings())
     return {row.stage: row for row in rows}
+
+
+def seconds_by_project(connection: Connection, *, now: datetime) -> dict[str, float]:
+    """How long the stages of each producing project have run since it was (re)opened; rounds side by side count each.
+
+    Waiting in the queue does not count, nor do rounds that only settle what was left.
+    """
+    statement = (
+        select(stages.c.project_id, stages.c.started_at, stages.c.ended_at)
+        .join_from(stages, project_rows, project_rows.c.id == stages.c.project_id)
+        .where(
+            project_rows.c.status.in_(ACTIVE_PROJECT_STATES),
+            stages.c.requested_at >= project_rows.c.opened_at,
+            stages.c.started_at.is_not(None),
+            stages.c.scope.is_(None),
+        )
+    )
+    spent: dict[str, float] = {}
+    for project_id, started, ended in connection.execute(statement):
+        spent[project_id] = spent.get(project_id, 0.0) + ((ended or now) - started).total_seconds()
+    return spent
+
+
+def runs_at_work(connection: Connection, project_id: str) -> list[str]:
+    """Ids of the runs that have claimed a round of this project."""
+    statement = select(stages.c.run_id).where(stages.c.project_id == project_id, stages.c.status == StageStatus.RUNNING)
+    return [run_id for run_id in connection.execute(statement).scalars() if run_id]
 
 
 def history(connection: Connection, project_id: str) -> list[StageRow]:

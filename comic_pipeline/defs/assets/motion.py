@@ -2,7 +2,7 @@
 
 import dagster as dg
 
-from comic_pipeline.defs.metadata import data_version, production_metadata, shot_table
+from comic_pipeline.defs.metadata import data_version, production_metadata, shot_links, shot_table
 from comic_pipeline.defs.owners import PICTURES
 from comic_pipeline.defs.partitions import PROJECTS
 from comic_pipeline.defs.run import ROUND_POLICY, run_stage
@@ -47,6 +47,7 @@ def clips(context: dg.AssetExecutionContext, storyboard: Storyboard, frame_image
         data_version=data_version(shot),
         metadata={
             "clip_seconds": sum((clip.media.duration_ms or 0) for clip in shot.clips) / 1000,
+            "files": shot_links(context.resources.workshop.objects, ((clip.seq, clip.media) for clip in shot.clips)),
             "shot_table": shot_table(rows),
             **production_metadata(clip.made for clip in shot.clips),
         },

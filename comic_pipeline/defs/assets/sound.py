@@ -2,7 +2,7 @@
 
 import dagster as dg
 
-from comic_pipeline.defs.metadata import data_version, production_metadata, shot_table
+from comic_pipeline.defs.metadata import data_version, production_metadata, shot_links, shot_table
 from comic_pipeline.defs.owners import SOUND
 from comic_pipeline.defs.partitions import PROJECTS
 from comic_pipeline.defs.run import ROUND_POLICY, run_stage
@@ -47,6 +47,9 @@ def voice_lines(context: dg.AssetExecutionContext, storyboard: Storyboard) -> dg
         metadata={
             "spoken_seconds": sum((line.media.duration_ms or 0) for line in spoken.lines if line.media) / 1000,
             "silenced": sum(line.silenced for line in spoken.lines),
+            "files": shot_links(
+                context.resources.workshop.objects, ((line.seq, line.media) for line in spoken.lines if line.media)
+            ),
             "shot_table": shot_table(rows),
             **production_metadata(line.made for line in spoken.lines if line.made),
         },

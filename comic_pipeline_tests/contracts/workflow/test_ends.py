@@ -11,6 +11,8 @@ from comic_pipeline_tests.contracts.workflow.world import World
 
 STORYBOARD, FRAMES, VOICES, CLIPS, FILM = Stage
 LEASE = 60.0
+# More than any wait before the round after a dead one.
+BACK_OFF = 60.0
 
 
 def stand(world: World) -> tuple[str, ErrorCode | None, str | None]:
@@ -34,6 +36,8 @@ def test_a_run_that_dies_without_a_word_gets_five_rounds(world: World) -> None:
         assert world.rounds()[STORYBOARD].round == number
         world.fail(STORYBOARD)
         world.tick()
+        world.wait(BACK_OFF)
+        world.tick()
     assert stand(world) == ("MANUAL_REQUIRED", ErrorCode.UNKNOWN_ERROR, "storyboard")
     assert "5 rounds ended this way" in (world.project().error_message or "")
     assert statuses(world) == {"storyboard": "manual_required 5"}
@@ -45,6 +49,8 @@ def test_each_of_these_rounds_is_a_launch_of_its_own(world: World) -> None:
     world.put_at(STORYBOARD, a_project())
     first = world.rounds()[STORYBOARD]
     world.fail(STORYBOARD)
+    world.tick()
+    world.wait(BACK_OFF)
     (launch,) = world.tick().launches
     assert launch.stage_id != first.id
     assert (world.project().status, world.project().error_code) == ("SCRIPT", None)
@@ -60,9 +66,12 @@ def test_a_retry_gives_five_new_rounds(world: World) -> None:
     for _ in range(MAX_ROUNDS):
         world.fail(STORYBOARD)
         world.tick()
+        world.wait(BACK_OFF)
+        world.tick()
     world.ask(SubmissionKind.RETRY, project="p1")
     for _ in range(MAX_ROUNDS):
         assert world.project().status in ("SCRIPT", "QUEUED")
+        world.wait(BACK_OFF)
         world.tick()
         world.fail(STORYBOARD)
         world.tick()
@@ -114,6 +123,8 @@ def test_a_run_without_verdicts_did_not_pass(world: World) -> None:
     world.tick()
     assert statuses(world) == {"storyboard": "requested 2"}
     for _ in range(MAX_ROUNDS - 1):
+        world.wait(BACK_OFF)
+        world.tick()
         world.begin(STORYBOARD).phase = RunPhase.SUCCEEDED
         world.tick()
     assert stand(world) == ("MANUAL_REQUIRED", ErrorCode.QC_FAILED, "storyboard")
@@ -301,6 +312,8 @@ def test_a_run_by_hand_that_dies_is_taken_over_from_where_it_was(world: World) -
     world.put(a_project(), {})
     run = world.by_hand(STORYBOARD, FRAMES)
     run.phase = RunPhase.FAILED
+    world.tick()
+    world.wait(BACK_OFF)
     assert [launch.stage for launch in world.tick().launches] == [STORYBOARD]
     assert statuses(world) == {"storyboard": "requested 2", "frames": "cancelled"}
     world.succeed(STORYBOARD)
@@ -328,6 +341,8 @@ def test_a_run_that_was_executed_again_by_hand_does_not_end_the_first_ones_round
     world.tick()
     assert statuses(world) == {"storyboard": "running"}
     world.wait(2 * LEASE)
+    world.tick()
+    world.wait(BACK_OFF)
     assert world.tick().launches != ()
     assert set(world.runs.given_up) == {first.run_id}
 

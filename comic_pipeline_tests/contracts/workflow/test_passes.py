@@ -327,7 +327,7 @@ def test_runs_are_looked_up_once_a_pass(world: World) -> None:
 
 @pytest.mark.parametrize("count", [10, 40])
 def test_an_idle_pass_reads_a_few_rows_a_project_and_writes_nothing(world: World, count: int) -> None:
-    """Linear in the number of active projects: four short reads each, one transaction, no writes but the lease."""
+    """Linear in the number of active projects: two short reads each and two a running round, no writes but the lease."""
     for number in range(count):
         world.put(a_project(f"p{number}", user_id=f"u{number}"), {STORYBOARD: StageStatus.PASSED})
     while world.tick().launches:
@@ -339,7 +339,7 @@ def test_an_idle_pass_reads_a_few_rows_a_project_and_writes_nothing(world: World
         world.tick()
     counted = seen()
     assert counted["writes"] == IDLE_WRITES, counted
-    assert counted["reads"] <= 4 * count + 10, counted
+    assert counted["reads"] <= 6 * count + 10, counted
 
 
 def test_passes_say_how_much_has_moved(world: World) -> None:

@@ -1,0 +1,173 @@
+"""What the reconciler sees to beside moving stages: back-off, force, time-outs, and jobs that nobody follows any more."""
+
+from dataclasses import replace
+
+from comic_pipeline.model.errors import ErrorCode
+from comic_pipeline.model.ledger import Claimed, Worker
+from comic_pipeline.model.money import cny
+from comic_pipeline.model.task import AttemptKind, AttemptState, Task, TaskStatus
+from comic_pipeline.model.workflow import ProjectState, RunPhase, Stage, SubmissionKind
+from comic_pipeline.settings import load_settings
+from comic_pipeline.store import attempts, ledger
+from comic_pipeline.store.database import Database
+from comic_pipeline_tests.builders import AMPLE, a_frame, a_picture, a_project, a_worker
+from comic_pipeline_tests.contracts.workflow.world import World
+
+STORYBOARD, FRAMES = Stage.STORYBOARD, Stage.FRAMES
+
+
+def at_frames(world: World) -> Worker:
+    """The storyboard has passed and the frames run is at work; returns its worker."""
+    world.put_at(FRAMES, a_project(status=ProjectState.SCRIPT))
+    run, row = world.begin(FRAMES), world.rounds()[FRAMES]
+    return replace(a_worker(stage_id=row.id), run_id=run.run_id)
+
+
+def under_way(world: World, worker: Worker, *, submitted: bool) -> Task:
+    """A picture that the frames run is making: its create is at the provider with an id, or was never sent."""
+    with world.database.write() as connection:
+        claimed = ledger.claim(connection, a_frame(), worker, now=world.now)
+        assert isinstance(claimed, Claimed)
+        if submitted:
+            attempt = attempts.begin(
+                connection,
+                claimed.task,
+                worker,
+                kind=AttemptKind.CREATE,
+                base_url="https://ark",
+                request_hash="h",
+                estimate=cny("0.22"),
+                limits=AMPLE,
+                now=world.now,
+            )
+            attempts.mark_submitted(connection, attempt, request_id="job-1")
+    return claimed.task
+
+
+def settle_down(world: World) -> None:
+    """Passes until nothing more follows from what is there."""
+    for _ in range(4):
+        world.tick()
+
+
+def task_of(world: World, task: Task) -> Task:
+    """The task as it is now."""
+    with world.database.read() as connection:
+        return ledger.get(connection, task.task_id)
+
+
+def test_rounds_after_a_death_wait_longer_each_time(world: World) -> None:
+    """A code server that restarts for half a minute must not use up all five rounds."""
+    world.put_at(STORYBOARD, a_project(status=ProjectState.QUEUED))
+    world.fail(STORYBOARD)
+    world.tick()
+    assert world.tick().launches == ()
+    world.wait(3)
+    world.tick()
+    world.fail(STORYBOARD)
+    world.tick()
+    world.wait(3)
+    assert world.tick().launches == ()
+    world.wait(6)
+    assert [launch.stage for launch in world.tick().launches] == [STORYBOARD]
+
+
+def test_force_stops_the_run_that_is_at_work_once(world: World) -> None:
+    """A cancel waits for the next checkpoint; with force the run gets its signal, and only one: a second would cut a create short."""
+    at_frames(world)
+    world.ask(SubmissionKind.CANCEL, {"force": True}, project="p1")
+    world.tick()
+    run = world.run_of(FRAMES)
+    assert world.runs.terminated.count(run.run_id) == 1
+    run.phase = RunPhase.STOPPING
+    world.tick()
+    assert world.runs.terminated.count(run.run_id) == 1
+
+
+def test_a_cancel_without_force_leaves_the_run_at_its_work(world: World) -> None:
+    """Its checkpoints stop it."""
+    at_frames(world)
+    world.ask(SubmissionKind.CANCEL, project="p1")
+    world.tick()
+    assert world.run_of(FRAMES).run_id not in world.runs.terminated
+
+
+def test_a_paid_job_of_a_cancelled_project_is_followed_to_its_end(world: World) -> None:
+    """A terminated run leaves a job at the provider: one more round follows it, in which the gate refuses every create."""
+    task = under_way(world, at_frames(world), submitted=True)
+    world.run_of(FRAMES).phase = RunPhase.CANCELED
+    settle_down(world)
+
+    assert world.project().status == ProjectState.CANCELLED
+    row = world.rounds()[FRAMES]
+    assert (row.scope, row.ended_at) == ("settle", None)
+    run = world.begin(FRAMES)
+    with world.database.write() as connection:
+        worker = replace(a_worker("w2", stage_id=row.id), run_id=run.run_id)
+        claimed = ledger.claim(connection, a_frame(), worker, now=world.now)
+        assert isinstance(claimed, Claimed)
+        assert claimed.last is not None
+        assert claimed.last.state is AttemptState.SUBMITTED
+        attempts.mark_succeeded(connection, claimed.last, cost=cny("0.22"), result="{}", now=world.now)
+        ledger.succeed(connection, task.task_id, a_picture(), now=world.now)
+    run.phase = RunPhase.FAILED
+    settle_down(world)
+    assert world.project().status == ProjectState.CANCELLED
+    assert (task_of(world, task).status, task_of(world, task).cost_actual) == (TaskStatus.SUCCESS, cny("0.22"))
+
+
+def test_work_without_a_job_of_a_cancelled_project_just_ends(world: World) -> None:
+    """No task is left running for ever (Windup 391)."""
+    task = under_way(world, at_frames(world), submitted=False)
+    world.run_of(FRAMES).phase = RunPhase.CANCELED
+    settle_down(world)
+    assert task_of(world, task).status is TaskStatus.CANCELLED
+    assert world.rounds()[FRAMES].ended_at is not None
+
+
+def test_a_stage_that_dies_for_good_leaves_no_task_running(world: World) -> None:
+    """Its attempts stay, so that a retry polls the same job."""
+    task = under_way(world, at_frames(world), submitted=True)
+    for _ in range(5):
+        world.run_of(FRAMES).phase = RunPhase.FAILED
+        world.tick()
+        world.wait(60)
+        world.tick()
+        if world.rounds()[FRAMES].ended_at is None:
+            world.begin(FRAMES)
+    settle_down(world)
+    assert world.project().status == ProjectState.MANUAL_REQUIRED
+    assert task_of(world, task).status is TaskStatus.FAILED
+    with world.database.read() as connection:
+        assert [one.state for one in attempts.of_task(connection, task.task_id)] == [AttemptState.SUBMITTED]
+
+
+def test_a_project_that_takes_too_long_fails_and_a_retry_has_its_time_again(database: Database) -> None:
+    """waooAI 61: finished work stays; Pixelle 48: nothing waits without end. Time in the queue does not count."""
+    world = World(database, load_settings(COMIC_PROJECT_TIMEOUT="100"))
+    world.put_at(STORYBOARD, a_project(status=ProjectState.QUEUED))
+    world.wait(500)
+    world.tick()
+    assert world.project().status == ProjectState.SCRIPT
+    run = world.begin(STORYBOARD)
+    world.wait(101)
+    world.tick()
+    assert (world.project().status, world.project().error_code) == (ProjectState.FAILED, ErrorCode.TASK_TIMEOUT)
+    assert run.run_id in world.runs.terminated
+    run.phase = RunPhase.CANCELED
+    settle_down(world)
+    world.ask(SubmissionKind.RETRY, project="p1")
+    world.tick()
+    assert world.project().status == ProjectState.SCRIPT
+
+
+def test_a_run_stopped_at_its_max_runtime_timed_out(world: World) -> None:
+    """Dagster stops it like a cancelled one, but nobody cancelled anything."""
+    at_frames(world)
+    for _ in range(40):
+        world.wait(80)
+        world.heartbeat(world.run_of(FRAMES))
+    world.run_of(FRAMES).phase = RunPhase.CANCELED
+    world.tick()
+    assert world.rounds()[FRAMES].error_code is ErrorCode.TASK_TIMEOUT
+    assert world.project().error_code is ErrorCode.TASK_TIMEOUT
