@@ -12,8 +12,6 @@ from typing import TypeVar
 from uuid import uuid4
 
 from pydantic import BaseModel, ValidationError
-from sqlalchemy import Connection
-from sqlalchemy.exc import IntegrityError
 
 from comic_pipeline.model.errors import ErrorCode, Refused
 from comic_pipeline.model.limits import DAILY_QUOTA, FORMAL_TIERS, PRIORITY
@@ -40,6 +38,7 @@ from comic_pipeline.model.workflow import (
     downstream,
 )
 from comic_pipeline.store import attempts, ledger, overrides, projects, stages, submissions
+from comic_pipeline.store.database import Connection, Taken
 from comic_pipeline.store.submissions import NewSubmission
 
 _Payload = TypeVar("_Payload", bound=BaseModel)
@@ -104,7 +103,7 @@ def decide(connection: Connection, submission: Submission, house: House) -> Answ
     except Refused as refused:
         submissions.reject(connection, submission.id, code=refused.code, message=refused.detail, now=house.now)
         return None
-    except IntegrityError:
+    except Taken:
         # Another process (a run by hand, the command line) took the same stage or the user's one place a moment earlier.
         message = f"{submission.kind}: the project or its user has just begun something else; look at the status and try again"
         submissions.reject(connection, submission.id, code=ErrorCode.CONFLICT, message=message, now=house.now)
@@ -162,7 +161,7 @@ def _produce(connection: Connection, submission: Submission, house: House) -> An
     try:
         with connection.begin_nested():
             projects.insert(connection, project)
-    except IntegrityError:
+    except Taken:
         # A retry of the user's other formal project may have come first: only then it is not the id that is taken.
         _wait_in_line(connection, project)
         raise Refused(ErrorCode.CONFLICT, f"project id {project.id} is taken") from None

@@ -7,7 +7,6 @@ from math import ceil
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict
-from sqlalchemy import Connection
 
 from comic_pipeline.model.errors import ErrorCode
 from comic_pipeline.model.limits import IMAGE_TASKS_PER_PROJECT
@@ -16,6 +15,7 @@ from comic_pipeline.model.task import Task, TaskStatus, TaskType
 from comic_pipeline.model.workflow import ACTIVE_PROJECT_STATES, STAGE_RULES, ProjectState, Stage
 from comic_pipeline.settings import Settings
 from comic_pipeline.store import ledger, projects
+from comic_pipeline.store.database import Connection
 from comic_pipeline.store.views import progress_of
 
 # Wording that users see (zh / en), by what they want to know rather than by our states.

@@ -12,8 +12,6 @@ from typing import Protocol, TypeVar
 from uuid import uuid4
 
 from pydantic import ValidationError
-from sqlalchemy import Connection
-from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
 from comic_pipeline import quality, service
 from comic_pipeline.model.errors import ComicError, ErrorCode, StorageFault
@@ -35,8 +33,8 @@ from comic_pipeline.model.workflow import (
 )
 from comic_pipeline.settings import Settings
 from comic_pipeline.store import ledger, leftovers, limits, projects, stages, submissions, verdicts
-from comic_pipeline.store.database import Database
-from comic_pipeline.upkeep import SETTLE, expire, settle_left_behind
+from comic_pipeline.store.database import Connection, Database, DatabaseFault, Taken
+from comic_pipeline.upkeep import expire, settle_left_behind
 
 _Key = TypeVar("_Key", int, str)
 
@@ -386,10 +384,10 @@ class Reconciler:
                     changed += act(connection, key)
             except StorageFault:
                 raise
-            except IntegrityError as fault:
+            except Taken as fault:
                 # A run by hand or the command line was first. The next pass looks at what is there then.
                 _log.warning("row %s was changed by somebody else: %s", key, fault.orig)
-            except (*_ROW_FAULTS, SQLAlchemyError) as fault:
+            except (*_ROW_FAULTS, DatabaseFault) as fault:
                 refused.append(f"{key}: {fault}")
                 _log.exception("row %s cannot be handled", key)
                 self._set_aside(key, fault)
@@ -398,7 +396,7 @@ class Reconciler:
     def _set_aside(self, key: object, fault: Exception) -> None:
         try:
             self._end_with(key, fault)
-        except IntegrityError:
+        except Taken:
             # What is wrong in the row breaks a constraint, so it cannot even be ended: each pass says so again, the others go on.
             _log.exception("row %s cannot be set aside", key)
 

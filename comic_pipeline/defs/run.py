@@ -15,7 +15,6 @@ from uuid import uuid4
 
 import dagster as dg
 from dagster._core.errors import DagsterExecutionInterruptedError
-from sqlalchemy.exc import IntegrityError
 
 from comic_pipeline.model.errors import ERROR_RULES, ComicError, ErrorCode, Refused, RoundIncomplete, StorageFault, WorkStopped
 from comic_pipeline.model.ledger import Worker
@@ -25,6 +24,7 @@ from comic_pipeline.model.workflow import OPEN_STAGE_STATUSES, STAGE_ID_TAG, STA
 from comic_pipeline.stages.studio import Studio
 from comic_pipeline.stages.workshop import Workshop
 from comic_pipeline.store import limits, stages
+from comic_pipeline.store.database import Taken
 
 T = TypeVar("T")
 OpContext = dg.AssetExecutionContext | dg.AssetCheckExecutionContext
@@ -187,7 +187,7 @@ def _register(context: OpContext, workshop: Workshop, project: Project) -> None:
                     now=workshop.clock.now(),
                     run_id=run_id,
                 )
-            except IntegrityError as taken:
+            except Taken as taken:
                 raise Refused(ErrorCode.CONFLICT, f"stage {stage} of project {project.id} has just begun elsewhere") from taken
 
 

@@ -8,14 +8,20 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection as Connection  # noqa: PLC0414  # what other packages hold but never look into
-from sqlalchemy import Engine, create_engine, event, make_url
+from sqlalchemy import Connection, Engine, create_engine, event, make_url
 from sqlalchemy.engine.interfaces import DBAPIConnection
-from sqlalchemy.exc import DBAPIError, IntegrityError
+from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.pool import ConnectionPoolEntry
 
 from comic_pipeline.model.errors import StorageFault
+
+__all__ = ["Connection", "Database", "DatabaseFault", "Taken"]
+
+# Other packages hold a connection without looking into it, and know two faults by our names: a rule of the schema said no
+# (somebody else was first), and anything else that SQL can raise.
+Taken = IntegrityError
+DatabaseFault = SQLAlchemyError
 
 _BUSY_MS = 30_000
 _CONNECT_SECONDS = 10

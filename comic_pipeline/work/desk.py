@@ -9,14 +9,12 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TypeVar
 
-from sqlalchemy import Connection
-
 from comic_pipeline.model.errors import StorageFault
 from comic_pipeline.model.ledger import Worker
 from comic_pipeline.model.task import Attempt, Task
 from comic_pipeline.objects.store import ObjectStore
 from comic_pipeline.store import attempts, ledger, limits
-from comic_pipeline.store.database import Database
+from comic_pipeline.store.database import Connection, Database
 from comic_pipeline.work.clock import Clock
 from comic_pipeline.work.orders import Rules
 

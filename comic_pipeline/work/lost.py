@@ -7,13 +7,12 @@ import logging
 from datetime import timedelta
 from typing import TypeVar
 
-from sqlalchemy import Connection
-
 from comic_pipeline.model.errors import ErrorCode, OutcomeUnknown, ProviderFault
 from comic_pipeline.model.retry import CALL_TRIES
 from comic_pipeline.model.task import Attempt, AttemptState, Task
 from comic_pipeline.providers.interface import FoundJob, Provider
 from comic_pipeline.store import attempts
+from comic_pipeline.store.database import Connection
 from comic_pipeline.work.creating import note_job, staged_result, staging_key
 from comic_pipeline.work.desk import Desk
 

@@ -10,8 +10,6 @@ from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection
-
 from comic_pipeline.model.errors import (
     ComicError,
     ErrorCode,
@@ -24,6 +22,7 @@ from comic_pipeline.model.errors import (
 from comic_pipeline.model.ledger import Claimed, Ended, Finished, Held, NotYet
 from comic_pipeline.model.task import Attempt, AttemptKind, AttemptState, Task
 from comic_pipeline.store import attempts, ledger
+from comic_pipeline.store.database import Connection
 from comic_pipeline.work import fetching, lost, polling, settling
 from comic_pipeline.work.creating import create
 from comic_pipeline.work.desk import Desk

@@ -10,14 +10,13 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import TypeVar
 
-from sqlalchemy import Connection
-
 from comic_pipeline.model.errors import ComicError, ErrorCode, ProviderFault, StorageFault
 from comic_pipeline.model.media import MediaRef
 from comic_pipeline.model.retry import decide_round
 from comic_pipeline.model.task import Attempt, AttemptState, Task, TaskStatus, sha256_hex
 from comic_pipeline.model.workflow import STAGE_OF_TASK, ProjectState, landing
 from comic_pipeline.store import attempts, ledger
+from comic_pipeline.store.database import Connection
 from comic_pipeline.work.creating import note_failure
 from comic_pipeline.work.desk import Desk
 from comic_pipeline.work.orders import Order, Postponed, PostponedError, Verified
