@@ -1,4 +1,4 @@
-"""The real deployment as processes: code server, daemon, webserver over one COMIC_HOME, each of which a test may kill and start again."""
+"""The real deployment as processes over one COMIC_HOME: code server, daemon, webserver; a test may kill and restart each."""
 
 import json
 import os
@@ -67,7 +67,7 @@ class Deployment:
         for name in names or ("code", "daemon", "web"):
             # Own session: a test can kill one process without reaching the others. Started directly, so that SIGTERM works.
             with (self.home / f"{name}.log").open("ab") as log:
-                self.processes[name] = subprocess.Popen(  # noqa: S603
+                self.processes[name] = subprocess.Popen(
                     self._command(name), env=self._env(), stdout=log, stderr=log, cwd=self.home, start_new_session=True
                 )
             if name == "code":
@@ -112,7 +112,7 @@ class Deployment:
 
     def comic(self, *arguments: str, check: bool = True) -> Any:
         """Run the command line with `--json` and parse what it prints."""
-        done = subprocess.run(  # noqa: S603
+        done = subprocess.run(
             [str(_BIN / "comic"), *arguments, "--json"], env=self._env(), capture_output=True, text=True, check=False, timeout=60
         )
         assert not check or done.returncode == 0, done.stderr
@@ -121,7 +121,7 @@ class Deployment:
     def graphql(self, query: str, **variables: Any) -> Any:
         """Ask the webserver."""
         body = json.dumps({"query": query, "variables": variables}).encode()
-        request = urllib.request.Request(  # noqa: S310  # our own server on loopback
+        request = urllib.request.Request(  # our own server on loopback
             f"http://127.0.0.1:{self.web_port}/graphql", data=body, headers={"Content-Type": "application/json"}
         )
         with urllib.request.urlopen(request, timeout=60) as answer:  # noqa: S310
@@ -129,7 +129,9 @@ class Deployment:
 
     def logs(self) -> str:
         """What the processes said, for failing tests."""
-        return "\n".join(f"--- {path.name}\n{path.read_text(errors='replace')[-4000:]}" for path in sorted(self.home.glob("*.log")))
+        return "\n".join(
+            f"--- {path.name}\n{path.read_text(errors='replace')[-4000:]}" for path in sorted(self.home.glob("*.log"))
+        )
 
     def _command(self, name: str) -> list[str]:
         workspace = str(self.home / "workspace.yaml")
@@ -144,7 +146,10 @@ class Deployment:
     def _env(self) -> dict[str, str]:
         kept = {key: value for key, value in os.environ.items() if key in ("PATH", "HOME", "LANG", "TMPDIR", "PYTHONPATH")}
         return {
-            **kept, "COMIC_HOME": str(self.home), "DAGSTER_HOME": str(self.settings.dagster_home), **self.environment,
+            **kept,
+            "COMIC_HOME": str(self.home),
+            "DAGSTER_HOME": str(self.settings.dagster_home),
+            **self.environment,
         }
 
     def _code_answers(self) -> bool:
@@ -153,7 +158,7 @@ class Deployment:
 
     def _web_answers(self) -> bool:
         try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{self.web_port}/server_info", timeout=5) as answer:  # noqa: S310
+            with urllib.request.urlopen(f"http://127.0.0.1:{self.web_port}/server_info", timeout=5) as answer:
                 return bool(answer.status == 200)
         except OSError:
             return False

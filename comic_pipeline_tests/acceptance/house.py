@@ -1,4 +1,4 @@
-"""A whole project in this process: the deployment's reconciler and jobs, the sandbox as every provider, a real Dagster instance."""
+"""A whole project in this process: the deployment's reconciler and jobs, the sandbox as every provider, a real instance."""
 
 import json
 from collections.abc import Mapping
@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from comic_pipeline import service
-from comic_pipeline.demo.drive import drive
 from comic_pipeline.defs.io import document_key
+from comic_pipeline.demo.drive import drive
 from comic_pipeline.home import prepare_home
 from comic_pipeline.model.media import FinalVideo, Subtitles
 from comic_pipeline.model.project import Tier
@@ -32,7 +32,9 @@ class House:
         """Let go of the database."""
         self.workshop.database.close()
 
-    def ask(self, kind: SubmissionKind, payload: Mapping[str, Any], *, project_id: str | None = None, user: str = "ann") -> Answer:
+    def ask(
+        self, kind: SubmissionKind, payload: Mapping[str, Any], *, project_id: str | None = None, user: str = "ann"
+    ) -> Answer:
         """Submit and decide at once, as the command line does."""
         new = NewSubmission(
             kind=kind, user_id=user, tier=Tier.PAID, payload=json.dumps(payload, ensure_ascii=False), project_id=project_id

@@ -11,7 +11,7 @@ IDEA = "一只小猫在月球上种花，遇到了会唱歌的星星"
 
 
 def test_an_idea_becomes_a_film_that_is_what_was_planned(house: House, sandbox: Sandbox) -> None:
-    """Acceptance (c): streams, size, rate, length within 0.1 s of the plan, sound not silent, words in the picture and beside it."""
+    """Acceptance (c): streams, size, rate, length within 0.1 s of the plan, sound not silent, words beside the picture."""
     end = house.produce(IDEA)
 
     assert end.status == ProjectState.PENDING_REVIEW, (end.error_code, end.error_message)

@@ -22,7 +22,7 @@ SPECS = {spec.key.to_user_string(): spec for spec in defs.resolve_all_asset_spec
 
 @pytest.mark.parametrize("name", sorted(SPECS))
 def test_every_asset_says_what_it_is_and_whose(name: str) -> None:
-    """Description, owner, group, kinds, tags, code version and the projects partition: metadata discipline is a test, not goodwill."""
+    """Description, owner, group, kinds, tags, code version, partition: metadata discipline is a test, not goodwill."""
     spec = SPECS[name]
     assert len(spec.description or "") > 40
     assert spec.owners
@@ -56,7 +56,9 @@ def test_every_stage_has_its_job_with_its_assets_and_gates() -> None:
     for rule in STAGE_RULES.values():
         job = defs.resolve_job_def(rule.job)
         assert {key.to_user_string() for key in job.asset_layer.selected_asset_keys} == set(rule.assets)
-        assert {key.name for key in job.asset_layer.asset_graph.asset_check_keys} == {GATES[name] for name in rule.assets if name in GATES}
+        assert {key.name for key in job.asset_layer.asset_graph.asset_check_keys} == {
+            GATES[name] for name in rule.assets if name in GATES
+        }
         assert job.executor_def.name == "in_process"
 
 

@@ -14,8 +14,12 @@ _COMIC = str(Path(sys.executable).parent / "comic")
 def comic(home: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run `comic` with a home of its own."""
     kept = {key: value for key, value in os.environ.items() if key in ("PATH", "HOME", "LANG", "TMPDIR")}
-    return subprocess.run(  # noqa: S603
-        [_COMIC, *arguments], env={**kept, "COMIC_HOME": str(home), **environment}, capture_output=True, text=True, check=False,
+    return subprocess.run(
+        [_COMIC, *arguments],
+        env={**kept, "COMIC_HOME": str(home), **environment},
+        capture_output=True,
+        text=True,
+        check=False,
         timeout=60,
     )
 

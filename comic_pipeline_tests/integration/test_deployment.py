@@ -64,7 +64,9 @@ def test_a_killed_clips_run_resumes_its_jobs_without_a_second_create(deployment:
     wait_for("three video jobs", lambda: sandbox.admin.books().video_jobs == 3, seconds=120)
     wait_for(
         "three ids in the ledger",
-        lambda: sum(task.task_type == "clip" and bool(task.provider_request_id) for task in deployment.status(project_id).tasks) == 3,
+        lambda: (
+            sum(task.task_type == "clip" and bool(task.provider_request_id) for task in deployment.status(project_id).tasks) == 3
+        ),
         seconds=30,
     )
 

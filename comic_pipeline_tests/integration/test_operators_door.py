@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from sqlalchemy import text
 
 from comic_pipeline.model.workflow import ProjectState
 from comic_pipeline_tests.deployment import Deployment, wait_for
@@ -12,6 +13,14 @@ from comic_pipeline_tests.sandbox.process import Sandbox, start_sandbox
 from comic_pipeline_tests.settings import sandbox_environment
 
 pytestmark = pytest.mark.timeout(280)
+
+_COPY_UNDER_A_BAD_ID = """
+INSERT INTO projects (id, user_id, tier, kind, idea, style, duration_bucket, aspect, resolution, language, content_hash, status,
+                      budget, opened_at, created_at, updated_at)
+SELECT 'bad...id|x', 'mallory', 'free', kind, idea, style, duration_bucket, aspect, resolution, language, 'x', 'QUEUED',
+       budget, opened_at, created_at, updated_at
+FROM projects WHERE id = :first
+"""
 
 LAUNCH = """mutation ($p: ExecutionParams!) { launchRun(executionParams: $p) { __typename
   ... on LaunchRunSuccess { run { runId } } ... on PythonError { message } ... on InvalidSubsetError { message } } }"""
@@ -34,7 +43,9 @@ def launch(deployment: Deployment, *, job: str, project_id: str, assets: list[st
     """Start a run as the UI does: no tag but the partition."""
     params = {
         "selector": {
-            "repositoryLocationName": "comic", "repositoryName": "__repository__", "jobName": job,
+            "repositoryLocationName": "comic",
+            "repositoryName": "__repository__",
+            "jobName": job,
             "assetSelection": [{"path": [name]} for name in assets],
         },
         "executionMetadata": {"tags": [{"key": "dagster/partition", "value": project_id}]},
@@ -47,7 +58,11 @@ def launch(deployment: Deployment, *, job: str, project_id: str, assets: list[st
 
 def run_status(deployment: Deployment, run_id: str) -> str:
     """The run's status word."""
-    return str(deployment.graphql("query ($i: ID!) { runOrError(runId: $i) { ... on Run { status } } }", i=run_id)["runOrError"]["status"])
+    return str(
+        deployment.graphql("query ($i: ID!) { runOrError(runId: $i) { ... on Run { status } } }", i=run_id)["runOrError"][
+            "status"
+        ]
+    )
 
 
 def ended(deployment: Deployment, run_id: str, *, seconds: float = 90) -> str:
@@ -62,7 +77,7 @@ def ended(deployment: Deployment, run_id: str, *, seconds: float = 90) -> str:
 
 
 def test_materialize_from_an_asset_page_carries_the_tags_of_its_stage(running: tuple[Deployment, Sandbox]) -> None:
-    """Acceptance (e): runs from an asset page carry no tags of their own; the coordinator adds them, and it costs nothing anew."""
+    """Acceptance (e): runs from an asset page carry no tags of their own; the coordinator adds them. It costs nothing anew."""
     deployment, sandbox = running
     project_id = submit(deployment, "一只小狗学会了飞", user="ann")
     assert finished(deployment, project_id).status == ProjectState.PENDING_REVIEW
@@ -109,15 +124,11 @@ def test_a_run_by_hand_is_refused_while_its_stage_is_active(running: tuple[Deplo
 
 
 def test_one_broken_project_among_three_does_not_stop_the_other_two(running: tuple[Deployment, Sandbox]) -> None:
-    """Acceptance (e): a row whose id can be no partition is set aside with its own code; in plain Dagster it would fail every tick."""
+    """Acceptance (e): a row whose id can be no partition is set aside; plain Dagster would fail every tick."""
     deployment, _ = running
     first = submit(deployment, "一只狐狸开了面馆", user="cem")
     with deployment.workshop.database.engine.begin() as connection:
-        connection.exec_driver_sql(
-            "INSERT INTO projects (id, user_id, tier, kind, idea, style, duration_bucket, aspect, resolution, language, content_hash,"
-            " status, budget, opened_at, created_at, updated_at) SELECT 'bad...id|x', 'mallory', 'free', kind, idea, style, duration_bucket,"
-            f" aspect, resolution, language, 'x', 'QUEUED', budget, opened_at, created_at, updated_at FROM projects WHERE id = '{first}'"
-        )
+        connection.execute(text(_COPY_UNDER_A_BAD_ID), {"first": first})
     second = submit(deployment, "一只企鹅学游泳", user="dan")
 
     ends = [finished(deployment, project_id) for project_id in (first, second)]
@@ -129,7 +140,7 @@ def test_one_broken_project_among_three_does_not_stop_the_other_two(running: tup
 
 
 def test_terminating_a_run_while_it_polls_ends_it_cancelled_and_creates_nothing_more(running: tuple[Deployment, Sandbox]) -> None:
-    """Dagster 15026: Terminate with a retry policy leads to a retry that pays again. Here: CANCELED, no second create, project cancelled."""
+    """Dagster 15026: Terminate with a retry policy leads to a retry that pays again. Here: CANCELED, no second create."""
     deployment, sandbox = running
     sandbox.admin.latency(video=60)
     project_id = submit(deployment, "一只猫头鹰写信", user="eva")
@@ -142,9 +153,7 @@ def test_terminating_a_run_while_it_polls_ends_it_cancelled_and_creates_nothing_
     with deployment.instance() as instance:
         run_id = next(run.run_id for run in instance.get_runs() if run.tags["dagster/partition"] == project_id)
 
-    deployment.graphql(
-        "mutation ($i: String!) { terminateRun(runId: $i) { __typename } }", i=run_id
-    )
+    deployment.graphql("mutation ($i: String!) { terminateRun(runId: $i) { __typename } }", i=run_id)
 
     assert ended(deployment, run_id, seconds=15) == "CANCELED"
     end = finished(deployment, project_id)

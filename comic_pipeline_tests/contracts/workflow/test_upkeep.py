@@ -73,7 +73,7 @@ def test_rounds_after_a_death_wait_longer_each_time(world: World) -> None:
 
 
 def test_force_stops_the_run_that_is_at_work_once(world: World) -> None:
-    """A cancel waits for the next checkpoint; with force the run gets its signal, and only one: a second would cut a create short."""
+    """With force the run gets its signal, and only one: a second would cut a create short."""
     at_frames(world)
     world.ask(SubmissionKind.CANCEL, {"force": True}, project="p1")
     world.tick()
@@ -143,7 +143,7 @@ def test_a_stage_that_dies_for_good_leaves_no_task_running(world: World) -> None
 
 
 def test_a_project_that_takes_too_long_fails_and_a_retry_has_its_time_again(database: Database) -> None:
-    """waooAI 61: finished work stays; Pixelle 48: nothing waits without end. Time in the queue does not count."""
+    """WaooAI 61: finished work stays; Pixelle 48: nothing waits without end. Time in the queue does not count."""
     world = World(database, load_settings(COMIC_PROJECT_TIMEOUT="100"))
     world.put_at(STORYBOARD, a_project(status=ProjectState.QUEUED))
     world.wait(500)
