@@ -8,12 +8,12 @@ from dagster._core.run_coordinator.base import SubmitRunContext
 from dagster._core.run_coordinator.queued_run_coordinator import QueuedRunCoordinator
 from dagster._core.storage.tags import PARTITION_NAME_TAG
 
+from comic_pipeline.launching import stage_tags
 from comic_pipeline.model.errors import ComicError
 from comic_pipeline.model.workflow import STAGE_ID_TAG, STAGE_OF_ASSET, STAGE_RULES, Stage
 from comic_pipeline.settings import load_settings
 from comic_pipeline.store import projects
 from comic_pipeline.store.database import Database
-from comic_pipeline.workflow import stage_tags
 
 
 class StageTagCoordinator(QueuedRunCoordinator):

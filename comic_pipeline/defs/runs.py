@@ -1,8 +1,10 @@
 """The reconciler's view of runs, on a Dagster instance."""
 
+import logging
 from collections.abc import Mapping
 
 import dagster as dg
+from dagster._core.errors import DagsterInvariantViolationError, DagsterUserCodeUnreachableError
 
 from comic_pipeline.model.workflow import STAGE_ID_TAG, RunPhase
 from comic_pipeline.workflow import SeenRun
@@ -19,6 +21,8 @@ _PHASES = {
     dg.DagsterRunStatus.CANCELED: RunPhase.CANCELED,
 }
 
+_log = logging.getLogger("comic_pipeline.workflow")
+
 
 class DagsterRuns:
     """Implements `workflow.Runs`."""
@@ -27,27 +31,30 @@ class DagsterRuns:
         self._instance = instance
 
     def find(self, rows: Mapping[str, str | None]) -> dict[str, SeenRun]:
-        """The newest run of each stage row: by tag for runs of the reconciler, by id for runs that were started by hand."""
-        seen: dict[str, SeenRun] = {}
-        by_run = {run_id: stage_id for stage_id, run_id in rows.items() if run_id}
-        tagged = dg.RunsFilter(tags={STAGE_ID_TAG: list(rows)})
-        # Newest first, so the first one seen of a row is the one that counts.
-        for run in self._instance.get_runs(filters=tagged):
+        """The run of each stage row: the one that the row names, else the newest one that carries its tag."""
+        named = {run_id for run_id in rows.values() if run_id}
+        by_id = (
+            {run.run_id: run for run in self._instance.get_runs(filters=dg.RunsFilter(run_ids=sorted(named)))} if named else {}
+        )
+        seen = {row: _seen(by_id[run_id]) for row, run_id in rows.items() if run_id in by_id}
+        unseen = [row for row in rows if row not in seen]
+        # Newest first, so the first one met of a row is the one that counts.
+        for run in self._instance.get_runs(filters=dg.RunsFilter(tags={STAGE_ID_TAG: unseen})) if unseen else ():
             seen.setdefault(run.tags[STAGE_ID_TAG], _seen(run))
-        missing = [run_id for run_id, stage_id in by_run.items() if stage_id not in seen]
-        if missing:
-            by_id = {run.run_id: run for run in self._instance.get_runs(filters=dg.RunsFilter(run_ids=missing))}
-            for stage_id, run_id in rows.items():
-                if stage_id not in seen and run_id in by_id:
-                    seen[stage_id] = _seen(by_id[run_id])
         return seen
 
     def terminate(self, run_id: str) -> None:
-        """Stop a run: a queued one leaves the queue at once, a running one gets its signal."""
-        self._instance.run_coordinator.cancel_run(run_id)
+        """Stop a run: a queued one leaves the queue at once, a running one gets its signal.
+
+        When the code server is away the wish is told again in the next pass: the run is not STOPPING then.
+        """
+        try:
+            self._instance.run_coordinator.cancel_run(run_id)
+        except (DagsterUserCodeUnreachableError, DagsterInvariantViolationError) as fault:
+            _log.warning("run %s could not be told to stop: %s", run_id, fault)
 
     def give_up(self, run_id: str, *, reason: str) -> None:
-        """Mark a run as failed whose process is gone: Dagster's own launcher never notices (dagster.md section 0, fact 5)."""
+        """Mark a run as failed whose process is gone: Dagster's own launcher never notices."""
         run = self._instance.get_run_by_id(run_id)
         if run is not None and not run.is_finished:
             self._instance.report_run_failed(run, f"given up by the workflow sensor: {reason}")

@@ -13,11 +13,12 @@ import dagster as dg
 from comic_pipeline.definitions import build_definitions
 from comic_pipeline.defs.partitions import PROJECTS
 from comic_pipeline.defs.runs import DagsterRuns
+from comic_pipeline.launching import Launch
 from comic_pipeline.model.errors import ComicError, ErrorCode, StorageFault
 from comic_pipeline.model.workflow import ACTIVE_PROJECT_STATES, STAGE_RULES
 from comic_pipeline.stages.workshop import Workshop
 from comic_pipeline.store import stages
-from comic_pipeline.workflow import Launch, Reconciler
+from comic_pipeline.workflow import Reconciler
 
 _LOOK_EVERY = 0.2
 # Another process (a running `make dev`) may hold the pass or have taken the project's stage; then the demo just looks on.

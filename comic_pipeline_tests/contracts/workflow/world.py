@@ -7,6 +7,7 @@ from uuid import uuid4
 
 from sqlalchemy import event
 
+from comic_pipeline.launching import Launch
 from comic_pipeline.model.errors import ErrorCode
 from comic_pipeline.model.project import Project
 from comic_pipeline.model.stage import StageRow
@@ -16,7 +17,7 @@ from comic_pipeline.quality import GATES
 from comic_pipeline.settings import Settings, load_settings
 from comic_pipeline.store import projects, stages, verdicts
 from comic_pipeline.store.database import Database
-from comic_pipeline.workflow import Launch, Pass, Reconciler
+from comic_pipeline.workflow import Pass, Reconciler
 from comic_pipeline_tests.contracts.service.door import Door
 from comic_pipeline_tests.contracts.workflow.fake_runs import FakeRun, FakeRuns
 
