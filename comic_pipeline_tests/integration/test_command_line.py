@@ -1,6 +1,8 @@
 """The command line as a user meets it: bad input gets one clear line, exit code 2, and leaves nothing half-written."""
 
+import json
 import os
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -24,6 +26,21 @@ def comic(home: Path, *arguments: str, **environment: str) -> subprocess.Complet
     )
 
 
+@pytest.fixture(scope="module")
+def initialised(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home that `comic init` has prepared."""
+    home = tmp_path_factory.mktemp("initialised") / "home"
+    done = comic(home, "init")
+    assert done.returncode == 0, done.stderr
+    return home
+
+
+@pytest.fixture
+def home(tmp_path: Path, initialised: Path) -> Path:
+    """A prepared home of the test's own."""
+    return Path(shutil.copytree(initialised, tmp_path / "home"))
+
+
 BAD_INPUT = {
     "empty idea": (["", "--user", "u"], "idea is empty"),
     "blank idea": (["  \n ", "--user", "u"], "idea is empty"),
@@ -39,15 +56,14 @@ BAD_INPUT = {
 
 
 @pytest.mark.parametrize("case", sorted(BAD_INPUT))
-def test_bad_input_is_refused_by_name_and_leaves_nothing(case: str, tmp_path: Path) -> None:
+def test_bad_input_is_refused_by_name_and_leaves_nothing(case: str, home: Path) -> None:
     """Acceptance (f): the message names field, value and way out; no submission, no project."""
     arguments, said = BAD_INPUT[case]
-    assert comic(tmp_path / "home", "init").returncode == 0
-    done = comic(tmp_path / "home", "submit", *arguments)
+    done = comic(home, "submit", *arguments)
     assert done.returncode == 2
     assert said in done.stderr
     assert "Traceback" not in done.stderr
-    with sqlite3.connect(tmp_path / "home" / "comic.db") as database:
+    with sqlite3.connect(home / "comic.db") as database:
         counts = [database.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in ("submissions", "projects")]  # noqa: S608
     database.close()
     assert counts == [0, 0]
@@ -63,10 +79,9 @@ def test_the_demo_refuses_bad_input_before_it_makes_anything(case: str, tmp_path
     assert not (tmp_path / "home").exists()
 
 
-def test_an_emoji_idea_is_an_idea(tmp_path: Path) -> None:
+def test_an_emoji_idea_is_an_idea(home: Path) -> None:
     """Emoji are text that users write; they are kept."""
-    assert comic(tmp_path / "home", "init").returncode == 0
-    done = comic(tmp_path / "home", "submit", "🐱🚀", "--user", "u", "--json")
+    done = comic(home, "submit", "🐱🚀", "--user", "u", "--json")
     assert done.returncode == 0, done.stderr
     assert '"status": "new"' in done.stdout
 
@@ -107,10 +122,9 @@ def test_other_commands_ask_for_init_first(tmp_path: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
-def test_an_unknown_project_is_not_found(tmp_path: Path) -> None:
+def test_an_unknown_project_is_not_found(home: Path) -> None:
     """NOT_FOUND names the id and the way out."""
-    assert comic(tmp_path / "home", "init").returncode == 0
-    done = comic(tmp_path / "home", "status", "p-nope")
+    done = comic(home, "status", "p-nope")
     assert done.returncode == 2
     assert "project 'p-nope' does not exist" in done.stderr
 
@@ -120,3 +134,45 @@ def test_init_can_be_repeated(tmp_path: Path) -> None:
     first, second = comic(tmp_path / "home", "init"), comic(tmp_path / "home", "init")
     assert (first.returncode, second.returncode) == (0, 0)
     assert first.stdout == second.stdout
+
+
+def test_an_estimate_is_said_before_anything_is_asked(home: Path) -> None:
+    """The very requests that would be sent, priced; a film over the tier's budget says so; nothing is submitted."""
+    ark = {"COMIC_TEXT_PROVIDER": "ark", "COMIC_IMAGE_PROVIDER": "ark", "COMIC_VIDEO_PROVIDER": "ark", "ARK_API_KEY": "test-key"}
+    done = comic(home, "submit", "一只猫", "--user", "u", "--estimate", "--json", **ark)
+    found = json.loads(done.stdout)
+    # 3 clips of 5 s at 720p: 108,900 tokens each at 46 CNY per million (providers.md 1.5); 3 pictures at 0.22.
+    assert (found["clips"], found["frames"], found["budget"]) == ("15.028200", "0.660000", "2")
+    shown = comic(home, "submit", "一只猫", "--user", "u", "--estimate", **ark)
+    assert "over the budget of ¥2.00" in shown.stdout
+    assert json.loads(comic(home, "projects", "--json").stdout) == []
+    with sqlite3.connect(home / "comic.db") as database:
+        assert database.execute("SELECT count(*) FROM submissions").fetchone() == (0,)
+    database.close()
+
+
+def test_costs_of_nothing_are_nothing(home: Path) -> None:
+    """An empty book is not an error; an unknown project is."""
+    assert json.loads(comic(home, "costs", "--json").stdout) == {"total": "0", "lines": []}
+    assert comic(home, "costs", "p-nope").returncode == 2
+
+
+@pytest.mark.parametrize(
+    "arguments", [["show", "t-nope"], ["cancel", "t-nope"], ["resolve", "t-nope", "--release", "--by", "wang"]]
+)
+def test_an_unknown_task_is_not_found(arguments: list[str], home: Path) -> None:
+    """NOT_FOUND with the way out."""
+    done = comic(home, "task", *arguments)
+    assert done.returncode == 2
+    assert "task 't-nope' does not exist" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [(["--adopt", "j", "--release", "--by", "w"], "exclude each other"), (["--adopt", "j"], "--by NAME is needed")],
+)
+def test_a_decision_must_be_one_and_signed(arguments: list[str], said: str, home: Path) -> None:
+    """Nothing is settled by half a command."""
+    done = comic(home, "task", "resolve", "t-1", *arguments)
+    assert done.returncode == 2
+    assert said in done.stderr
