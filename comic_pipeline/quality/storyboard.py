@@ -2,7 +2,7 @@
 
 from comic_pipeline.model.project import BucketPlan
 from comic_pipeline.model.storyboard import Storyboard
-from comic_pipeline.model.verdict import Finding
+from comic_pipeline.model.verdict import Finding, Severity
 from comic_pipeline.quality.findings import broken, coverage
 from comic_pipeline.quality.thresholds import LENGTH_TOLERANCE
 
@@ -19,6 +19,11 @@ def judge_storyboard(storyboard: Storyboard, *, bucket: BucketPlan) -> list[Find
     for shot in storyboard.shots:
         if not shot.image_prompt.strip() or not shot.scene_desc.strip():
             findings.append(broken("prompts_not_empty", seq=shot.seq, measured="empty", wanted="words"))
+        if shot.dialogue and shot.speaker and shot.speaker.lower() not in f"{shot.scene_desc} {shot.image_prompt}".lower():
+            wanted = "named in scene_desc or image_prompt"
+            findings.append(
+                broken("speaker_in_frame", seq=shot.seq, measured=shot.speaker, wanted=wanted, severity=Severity.WARN)
+            )
         if shot.dialogue and not shot.speaker:
             findings.append(broken("speaker_known", seq=shot.seq, measured="no speaker", wanted="a name beside the dialogue"))
     return findings

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from comic_pipeline.model.cast import settle_cast
 from comic_pipeline.model.errors import ErrorCode, InvalidAnswer
 from comic_pipeline.model.project import Language, ProjectKind
 from comic_pipeline.model.storyboard import OverrideField, Storyboard, build_storyboard
@@ -85,7 +86,7 @@ def order_of(studio: Studio) -> Order[TextRequest]:
 
 
 def _verify(data: bytes, *, shots: int, shot_ms: int) -> Verified:
-    storyboard = build_storyboard(parse_json_answer(data.decode("utf-8", errors="replace")), shot_ms=shot_ms)
+    storyboard = settle_cast(build_storyboard(parse_json_answer(data.decode("utf-8", errors="replace")), shot_ms=shot_ms))
     if len(storyboard.shots) != shots:
         raise InvalidAnswer(
             f"the storyboard has {len(storyboard.shots)} shots, {shots} were asked for",

@@ -143,3 +143,13 @@ def test_of_many_takers_one_gets_the_lease(database: Database) -> None:
         names = [f"{at.second}-{number}" for number in range(4)]
         outcomes = race([lambda name=name, at=at: _lease(database, name, at) for name in names])  # type: ignore[misc]
         assert sorted(outcomes) == [False, False, False, True]
+
+
+def test_what_a_dead_run_held_is_free_at_once(database: Database) -> None:
+    """The project's lock of a killed run must not keep its next round waiting for the lease."""
+    with database.write() as connection:
+        assert limits.take_lease(connection, "project/p1/serial", holder="run-1", now=NOW, seconds=60)
+        limits.renew_leases(connection, holder="run-1", now=later(30), seconds=60)
+        assert not limits.take_lease(connection, "project/p1/serial", holder="run-2", now=later(80), seconds=60)
+        limits.drop_leases(connection, holder="run-1")
+        assert limits.take_lease(connection, "project/p1/serial", holder="run-2", now=later(80), seconds=60)

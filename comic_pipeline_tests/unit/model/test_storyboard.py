@@ -262,3 +262,12 @@ def test_takes_count_per_shot_and_stage() -> None:
     assert changes.take(1, OverrideField.TAKE_FRAMES) == 2
     assert changes.take(0, OverrideField.TAKE_FRAMES) == 0
     assert changes.take(1, OverrideField.TAKE_CLIPS) == 0
+
+
+@pytest.mark.parametrize("length", [0, 999, 30_001, 41_000])
+def test_a_shot_longer_or_shorter_than_any_clip_is_refused_by_number(length: int) -> None:
+    """NarratoAI #42: times past the end of the media are rejected with the shot, not passed on to a paid call."""
+    shot = {"seq": 0, "scene_desc": "s", "image_prompt": "p", "duration_ms": length}
+    with pytest.raises(InvalidAnswer) as invalid:
+        build_storyboard({"title": "t", "shots": [shot]}, shot_ms=5_000)
+    assert "shot 0: duration_ms" in invalid.value.problems
