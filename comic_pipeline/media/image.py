@@ -76,6 +76,15 @@ def make_cover(picture: bytes, *, title: str, small_print: str, frame: Frame) ->
     return png.getvalue()
 
 
+def make_card(*, title: str, small_print: str, frame: Frame) -> bytes:
+    """A PNG of size `frame` that stands where a picture should be, and says so: the title on plain paper, nothing drawn."""
+    from PIL import Image
+
+    blank = io.BytesIO()
+    Image.new("RGB", (frame.width, frame.height), _PAPER).save(blank, "PNG")
+    return make_cover(blank.getvalue(), title=title, small_print=small_print, frame=frame)
+
+
 def _write_title(cover: "Image", title: str) -> None:
     from PIL import ImageDraw
 

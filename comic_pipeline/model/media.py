@@ -37,11 +37,12 @@ class Production(_Value):
 
 
 class FrameImage(_Value):
-    """The picture of one shot."""
+    """The picture of one shot. `fallback`: a card that says that the picture could not be made, by COMIC_ON_FRAME_FAILURE."""
 
     seq: int
     media: MediaRef
     made: Production
+    fallback: bool = False
 
 
 class FrameImages(_Value):

@@ -3,7 +3,7 @@
 from comic_pipeline.model.media import Clips, FrameImages
 from comic_pipeline.model.project import Frame
 from comic_pipeline.model.storyboard import Storyboard
-from comic_pipeline.model.verdict import Finding
+from comic_pipeline.model.verdict import Finding, Severity
 from comic_pipeline.quality.findings import aspect, broken, coverage
 from comic_pipeline.quality.thresholds import CLIP_TOLERANCE_MS
 
@@ -14,6 +14,8 @@ def judge_frames(frames: FrameImages, storyboard: Storyboard, *, frame: Frame) -
     first_with: dict[str, int] = {}
     for one in frames.frames:
         findings += aspect(one.seq, width=one.media.width, height=one.media.height, frame=frame)
+        if one.fallback:
+            findings.append(broken("picture_drawn", seq=one.seq, measured="a card", wanted="a picture", severity=Severity.WARN))
         twin = first_with.setdefault(one.media.sha256, one.seq)
         if twin != one.seq:
             findings.append(

@@ -3,14 +3,17 @@
 import asyncio
 import re
 
-from comic_pipeline.media.image import contact_sheet
+from comic_pipeline.media.image import contact_sheet, make_card
+from comic_pipeline.model.errors import ShotFailure, ShotsFailed
 from comic_pipeline.model.limits import IMAGE_TASKS_PER_PROJECT
-from comic_pipeline.model.media import FrameImage, FrameImages, MediaRef
+from comic_pipeline.model.media import FrameImage, FrameImages, MediaRef, Production
+from comic_pipeline.model.money import ZERO
 from comic_pipeline.model.storyboard import OverrideField, Shot, Storyboard
 from comic_pipeline.model.task import TaskType
 from comic_pipeline.model.workflow import Stage
 from comic_pipeline.prompts import load_prompt
 from comic_pipeline.providers.interface import ImageRequest, PanelSubject
+from comic_pipeline.settings import FrameFailure
 from comic_pipeline.stages.studio import Studio, as_wished, rule_of
 from comic_pipeline.stages.verifying import verify_image
 from comic_pipeline.work.orders import Order
@@ -21,16 +24,25 @@ _CAPTION_CHARS = 40
 
 
 async def draw_frames(studio: Studio, storyboard: Storyboard) -> FrameImages:
-    """One picture a shot. Raises RoundIncomplete, ShotsFailed or WorkStopped; what was drawn is kept."""
+    """One picture a shot. Raises RoundIncomplete, WorkStopped; ShotsFailed unless cards are allowed where a picture failed."""
     wished, changes = as_wished(studio, storyboard)
     orders = [order_of(studio, wished, shot, take=changes.take(shot.seq, OverrideField.TAKE_FRAMES)) for shot in wished.shots]
     finished = await make_all(studio.desk, orders, at_once=IMAGE_TASKS_PER_PROJECT)
-    done = finished.settle(now=studio.now())
-    return FrameImages(
-        frames=tuple(
-            FrameImage(seq=shot.seq, media=one.media, made=one.made) for shot, one in zip(wished.shots, done, strict=True)
-        )
-    )
+    finished.check_open(now=studio.now())
+    if finished.failures and studio.settings.on_frame_failure is FrameFailure.FAIL:
+        raise ShotsFailed(finished.failures)
+    drawn = {one.seq: FrameImage(seq=one.seq or 0, media=one.media, made=one.made) for one in finished.delivered}
+    cards = {failed.seq: await _card(studio, failed) for failed in finished.failures}
+    return FrameImages(frames=tuple((drawn | cards)[shot.seq] for shot in wished.shots))
+
+
+async def _card(studio: Studio, failed: ShotFailure) -> FrameImage:
+    """The explicit policy: a card in the picture's place, marked as one wherever it is shown."""
+    seq = failed.seq or 0
+    title = f"第 {seq + 1} 镜画面未能生成 / picture {seq + 1} could not be made"
+    data = await asyncio.to_thread(make_card, title=title, small_print=failed.code, frame=studio.project.size)
+    made = Production(task_id="", provider="placeholder", model="card", cost=ZERO, template_hash="", seconds=0.0, reused=False)
+    return FrameImage(seq=seq, media=await studio.store(verify_image(data), folder="cards"), made=made, fallback=True)
 
 
 def order_of(studio: Studio, storyboard: Storyboard, shot: Shot, *, take: int) -> Order[ImageRequest]:

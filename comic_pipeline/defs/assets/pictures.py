@@ -45,6 +45,7 @@ def frame_images(context: dg.AssetExecutionContext, storyboard: Storyboard) -> d
             "cost_cny": float(frame.made.cost),
             "seconds": frame.made.seconds,
             "reused": frame.made.reused,
+            "fallback": frame.fallback,
             "task": frame.made.task_id,
         }
         for frame in frames.frames

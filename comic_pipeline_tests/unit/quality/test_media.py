@@ -70,6 +70,14 @@ def test_each_rule_of_pictures(pictures: FrameImages, rule: str) -> None:
     assert [finding.rule for finding in judge_frames(pictures, BOARD, frame=WIDE)] == [rule]
 
 
+def test_a_card_in_a_pictures_place_is_a_warning() -> None:
+    """Never shown as if it were the picture: WARN in QC and review."""
+    board = frames({}, {})
+    marked = board.model_copy(update={"frames": (board.frames[0], board.frames[1].model_copy(update={"fallback": True}))})
+    (finding,) = judge_frames(marked, BOARD, frame=WIDE)
+    assert (finding.rule, finding.severity, finding.seq) == ("picture_drawn", Severity.WARN, 1)
+
+
 def test_two_shots_with_the_same_picture_are_noticed() -> None:
     """The second names the first."""
     twice = FrameImages(frames=tuple(FrameImage(seq=seq, media=media("same"), made=MADE) for seq in (0, 1)))
