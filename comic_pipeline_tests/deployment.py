@@ -53,6 +53,8 @@ class Deployment:
     code_port: int = field(default_factory=free_port)
     web_port: int = field(default_factory=free_port)
     processes: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
+    # Children of processes that were killed: they live on, and must be found at the end.
+    orphans: list[psutil.Process] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.settings: Settings = load_settings(COMIC_HOME=str(self.home), **self.environment)
@@ -78,26 +80,37 @@ class Deployment:
     def kill(self, name: str, *, number: int = signal.SIGKILL) -> None:
         """Signal one process and wait for its end; its children live on, as they would after a crash."""
         process = self.processes.pop(name)
+        self.orphans += _children(process.pid)
         process.send_signal(number)
         process.wait(timeout=60)
 
+    def crash(self) -> None:
+        """SIGKILL everything at once, run workers included, as when the machine dies."""
+        leaders = list(self.processes.values())
+        children = [*self.orphans, *(child for leader in leaders for child in _children(leader.pid))]
+        # The leaders first: a code server that sees a child die would still report it.
+        for leader in leaders:
+            leader.kill()
+            leader.wait()
+        for child in children:
+            kill_process(child)
+        self.processes.clear()
+        self.orphans.clear()
+
+    def kill_runs(self) -> int:
+        """SIGKILL all run workers; how many there were."""
+        return sum(kill_process(process) for process in self.run_processes())
+
     def stop(self) -> None:
         """End everything that this deployment started, runs included."""
-        leaders = list(self.processes.values())
-        children = [child for leader in leaders for child in _children(leader.pid)]
-        for process in leaders:
-            process.kill()
-            process.wait()
-        for child in children:
-            if child.is_running():
-                child.kill()
-        self.processes.clear()
+        self.crash()
         self.workshop.database.close()
 
     def run_processes(self) -> list[psutil.Process]:
-        """Run workers: children of the code server that execute a run."""
+        """Processes that execute a run: children of the code server, or of one that was killed."""
         server = self.processes.get("code")
-        return [] if server is None else [child for child in _children(server.pid) if _is_run(child)]
+        children = [] if server is None else _children(server.pid)
+        return [child for child in [*children, *self.orphans] if _is_run(child)]
 
     @contextmanager
     def instance(self) -> Iterator[dg.DagsterInstance]:
@@ -162,6 +175,16 @@ class Deployment:
                 return bool(answer.status == 200)
         except OSError:
             return False
+
+
+def kill_process(process: psutil.Process) -> bool:
+    """SIGKILL one process. False when it had ended by itself."""
+    # `psutil` compares start times first, so that an id that was given to somebody else meanwhile is left alone.
+    try:
+        process.kill()
+    except psutil.NoSuchProcess:
+        return False
+    return True
 
 
 def _children(pid: int) -> list[psutil.Process]:

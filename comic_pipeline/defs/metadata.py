@@ -30,7 +30,7 @@ def production_metadata(made: Iterable[Production]) -> Metadata:
         "pieces": dg.MetadataValue.int(len(pieces)),
         "reused": dg.MetadataValue.int(sum(piece.reused for piece in pieces)),
         "cost_cny": dg.MetadataValue.float(float(sum((piece.cost for piece in pieces), ZERO))),
-        "work_seconds": dg.MetadataValue.float(round(sum(piece.seconds for piece in pieces), 3)),
+        "work_seconds": dg.MetadataValue.float(round(sum((piece.seconds for piece in pieces), 0.0), 3)),
         "provider": dg.MetadataValue.text(", ".join(sorted({piece.provider for piece in pieces})) or "none"),
         "model": dg.MetadataValue.text(", ".join(sorted({piece.model for piece in pieces})) or "none"),
         "prompt_hash": dg.MetadataValue.text(", ".join(sorted({piece.template_hash for piece in pieces} - {""})) or "none"),

@@ -27,6 +27,7 @@ from comic_pipeline.store import limits, stages
 from comic_pipeline.store.database import Taken
 
 T = TypeVar("T")
+R = TypeVar("R")
 OpContext = dg.AssetExecutionContext | dg.AssetCheckExecutionContext
 
 # Shown in the UI as the asset's policy. The ledger decides how often a task goes again: this is only Dagster's outer bound.
@@ -35,8 +36,10 @@ _ERROR_TAG = "comic/error_code"
 _LOOK_AGAIN = 0.5
 
 
-def run_stage(context: OpContext, stage: Stage, work: Callable[[Studio], Awaitable[T]]) -> T:
-    """Run one asset's or check's coroutine as its stage.
+def run_stage(context: OpContext, stage: Stage, work: Callable[[Studio], Awaitable[T]], *, show: Callable[[T], R]) -> R:
+    """Run one asset's or check's coroutine as its stage; `show` turns its result into Dagster's value.
+
+    Nothing of a body stands outside: what went wrong there would be retried by the policy and reported to nobody.
 
     Raises RetryRequested when shots are to be tried again (the next try waits inside its own loop, where it can be stopped), else
     Failure without retries for everything that goes wrong.
@@ -48,7 +51,7 @@ def run_stage(context: OpContext, stage: Stage, work: Callable[[Studio], Awaitab
     except ComicError as refused:
         raise _failure(context, refused) from refused
     try:
-        return _run_until_stopped(_work(workshop, project, worker, stage, work))
+        return show(_run_until_stopped(_work(workshop, project, worker, stage, work)))
     except RoundIncomplete as round_:
         context.log.warning("some shots go again in %.0f s: %s", round_.delay, round_.detail)
         raise dg.RetryRequested(max_retries=ROUND_POLICY.max_retries, seconds_to_wait=0) from round_

@@ -24,7 +24,9 @@ def findings(house: House, project_id: str, check: str) -> list[tuple[str, str]]
 
 def test_a_line_that_cannot_be_spoken_is_silence_and_a_warning(house: House, sandbox: Sandbox) -> None:
     """COMIC_ON_VOICE_FAILURE=silence, the default: the words stay on screen, the film is made, QC says WARN."""
-    sandbox.admin.faults.add(Route.TTS_V3, api_error("AuthenticationError", status=401), times=50)
+    sandbox.admin.faults.add(
+        Route.TTS_V3, api_error("45000010", status=401, message="load grant: requested grant not found"), times=50
+    )
     end = house.produce("一只小猫在月球上种花")
     assert end.status == ProjectState.PENDING_REVIEW, (end.error_code, end.error_message)
     document = house.workshop.objects.get(f"projects/{end.project_id}/documents/voice_lines.json")

@@ -25,7 +25,15 @@ from comic_pipeline.stages.film import paint_cover, render, write_subtitles
 )
 def subtitles(context: dg.AssetExecutionContext, voice_lines: VoiceLines, clips: Clips) -> dg.Output[Subtitles]:
     """Cues in film time, timed by the measured voices, and the `.srt` made of them."""
-    written = run_stage(context, Stage.FILM, lambda studio: write_subtitles(studio, voice_lines, clips))
+    return run_stage(
+        context,
+        Stage.FILM,
+        lambda studio: write_subtitles(studio, voice_lines, clips),
+        show=lambda made: _show_subtitles(context, made),
+    )
+
+
+def _show_subtitles(context: dg.AssetExecutionContext, written: Subtitles) -> dg.Output[Subtitles]:
     objects = context.resources.workshop.objects
     srt = {"srt": link(objects, written.srt)} if written.srt else {}
     return dg.Output(
@@ -50,7 +58,15 @@ def final_video(
     context: dg.AssetExecutionContext, storyboard: Storyboard, voice_lines: VoiceLines, clips: Clips, subtitles: Subtitles
 ) -> dg.Output[FinalVideo]:
     """The film: H.264 and AAC in one MP4, voices in place, subtitles burned in and as a soft track."""
-    film = run_stage(context, Stage.FILM, lambda studio: render(studio, storyboard, voice_lines, clips, subtitles))
+    return run_stage(
+        context,
+        Stage.FILM,
+        lambda studio: render(studio, storyboard, voice_lines, clips, subtitles),
+        show=lambda made: _show_film(context, made),
+    )
+
+
+def _show_film(context: dg.AssetExecutionContext, film: FinalVideo) -> dg.Output[FinalVideo]:
     return dg.Output(
         film,
         data_version=data_version(film),
@@ -79,7 +95,15 @@ def final_video(
 )
 def cover_image(context: dg.AssetExecutionContext, storyboard: Storyboard, frame_images: FrameImages) -> dg.Output[CoverImage]:
     """The first picture under the title; small print says when offline providers took part."""
-    cover = run_stage(context, Stage.FILM, lambda studio: paint_cover(studio, storyboard, frame_images))
+    return run_stage(
+        context,
+        Stage.FILM,
+        lambda studio: paint_cover(studio, storyboard, frame_images),
+        show=lambda made: _show_cover(context, made),
+    )
+
+
+def _show_cover(context: dg.AssetExecutionContext, cover: CoverImage) -> dg.Output[CoverImage]:
     return dg.Output(
         cover,
         data_version=data_version(cover),

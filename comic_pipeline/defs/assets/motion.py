@@ -28,7 +28,15 @@ def clips(context: dg.AssetExecutionContext, storyboard: Storyboard, frame_image
 
     All shots are created together and polled together; a job that is under way is resumed by its id, never created twice.
     """
-    shot = run_stage(context, Stage.CLIPS, lambda studio: shoot_clips(studio, storyboard, frame_images))
+    return run_stage(
+        context,
+        Stage.CLIPS,
+        lambda studio: shoot_clips(studio, storyboard, frame_images),
+        show=lambda made: _show_clips(context, made),
+    )
+
+
+def _show_clips(context: dg.AssetExecutionContext, shot: Clips) -> dg.Output[Clips]:
     rows = (
         {
             "seq": clip.seq,

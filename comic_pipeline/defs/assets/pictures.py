@@ -34,7 +34,11 @@ def frame_images(context: dg.AssetExecutionContext, storyboard: Storyboard) -> d
         frames = await draw_frames(studio, storyboard)
         return frames, await lay_contact_sheet(studio, frames)
 
-    frames, sheet = run_stage(context, Stage.FRAMES, work)
+    return run_stage(context, Stage.FRAMES, work, show=lambda made: _show_frames(context, made))
+
+
+def _show_frames(context: dg.AssetExecutionContext, made: tuple[FrameImages, MediaRef]) -> dg.Output[FrameImages]:
+    frames, sheet = made
     objects = context.resources.workshop.objects
     rows = (
         {

@@ -28,7 +28,12 @@ def voice_lines(context: dg.AssetExecutionContext, storyboard: Storyboard) -> dg
 
     A line that cannot be spoken is silence or a failure, by COMIC_ON_VOICE_FAILURE; the table says which.
     """
-    spoken = run_stage(context, Stage.VOICES, lambda studio: speak_lines(studio, storyboard))
+    return run_stage(
+        context, Stage.VOICES, lambda studio: speak_lines(studio, storyboard), show=lambda made: _show_lines(context, made)
+    )
+
+
+def _show_lines(context: dg.AssetExecutionContext, spoken: VoiceLines) -> dg.Output[VoiceLines]:
     rows = (
         {
             "seq": line.seq,

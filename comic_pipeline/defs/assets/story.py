@@ -11,6 +11,7 @@ from comic_pipeline.defs.run import ROUND_POLICY, run_stage
 from comic_pipeline.model.storyboard import Storyboard
 from comic_pipeline.model.workflow import Stage
 from comic_pipeline.stages.story import write_storyboard
+from comic_pipeline.work.orders import Delivered
 
 
 @dg.asset(
@@ -29,7 +30,11 @@ def storyboard(context: dg.AssetExecutionContext) -> dg.Output[Storyboard]:
 
     Written by the text provider from the idea or script, parsed tolerantly, checked strictly, repaired at most once.
     """
-    written, done = run_stage(context, Stage.STORYBOARD, write_storyboard)
+    return run_stage(context, Stage.STORYBOARD, write_storyboard, show=_show_storyboard)
+
+
+def _show_storyboard(made: tuple[Storyboard, Delivered]) -> dg.Output[Storyboard]:
+    written, done = made
     rows: Iterator[dict[str, str | int | float | bool | None]] = (
         {
             "seq": shot.seq,

@@ -31,7 +31,7 @@ def storyboard_qc(context: dg.AssetCheckExecutionContext, storyboard: Storyboard
         findings = judge_storyboard(storyboard, bucket=studio.project.bucket)
         return give_verdict(studio, asset="storyboard", check=GATES["storyboard"], document=storyboard, findings=findings)
 
-    return run_stage(context, Stage.STORYBOARD, judge)
+    return run_stage(context, Stage.STORYBOARD, judge, show=_as_it_is)
 
 
 @dg.asset_check(
@@ -51,7 +51,7 @@ def frame_images_qc(
         findings = judge_frames(frame_images, storyboard, frame=studio.project.size)
         return give_verdict(studio, asset="frame_images", check=GATES["frame_images"], document=frame_images, findings=findings)
 
-    return run_stage(context, Stage.FRAMES, judge)
+    return run_stage(context, Stage.FRAMES, judge, show=_as_it_is)
 
 
 @dg.asset_check(
@@ -71,7 +71,7 @@ def voice_lines_qc(
         findings = judge_voices(voice_lines, storyboard)
         return give_verdict(studio, asset="voice_lines", check=GATES["voice_lines"], document=voice_lines, findings=findings)
 
-    return run_stage(context, Stage.VOICES, judge)
+    return run_stage(context, Stage.VOICES, judge, show=_as_it_is)
 
 
 @dg.asset_check(
@@ -89,7 +89,7 @@ def clips_qc(context: dg.AssetCheckExecutionContext, clips: Clips, storyboard: S
         findings = judge_clips(clips, storyboard, frame=studio.project.size)
         return give_verdict(studio, asset="clips", check=GATES["clips"], document=clips, findings=findings)
 
-    return run_stage(context, Stage.CLIPS, judge)
+    return run_stage(context, Stage.CLIPS, judge, show=_as_it_is)
 
 
 @dg.asset_check(
@@ -108,7 +108,11 @@ def final_video_qc(context: dg.AssetCheckExecutionContext, final_video: FinalVid
         findings = judge_film(facts, frame=studio.project.size, planned_ms=final_video.planned_ms, cues=len(subtitles.cues))
         return give_verdict(studio, asset="final_video", check=GATES["final_video"], document=final_video, findings=findings)
 
-    return run_stage(context, Stage.FILM, judge)
+    return run_stage(context, Stage.FILM, judge, show=_as_it_is)
+
+
+def _as_it_is(result: dg.AssetCheckResult) -> dg.AssetCheckResult:
+    return result
 
 
 def _measure(studio: Studio, film: FinalVideo) -> FilmFacts:

@@ -1,0 +1,1 @@
+"""Whole projects that meet faults, each fault named in a test."""
