@@ -1,11 +1,11 @@
 # Two commands for a stranger: `make demo` and `make test`. Everything they need comes from the locked requirements.
 SHELL := /bin/bash
-PYTHON ?= python3.11
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
 BIN := $(VENV)/bin
 IDEA ?=
 
-.PHONY: demo dev test check format lock clean
+.PHONY: demo dev test endurance check format lock clean
 
 # A stamp for each lock: the environment is made anew when its lock changed, and left alone otherwise.
 $(VENV)/.runtime: requirements.lock pyproject.toml
@@ -24,8 +24,11 @@ demo: $(VENV)/.runtime  ## one film from one idea, in this process, without netw
 dev: $(VENV)/.runtime  ## the whole embedded deployment; UI on http://127.0.0.1:3000
 	$(BIN)/comic dev
 
-test: $(VENV)/.dev  ## all tests
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+test: $(VENV)/.dev  ## the tests that every change must pass
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not endurance"
+
+endurance: $(VENV)/.dev  ## recovery, stop signals and limits of the real processes, one after another: about a quarter of an hour
+	$(BIN)/python -m pytest -m endurance
 
 check: $(VENV)/.dev  ## style, types, layers
 	$(BIN)/ruff format --check .
