@@ -4,8 +4,9 @@ Belongs here: `OfflineImage` and how a panel is put together: stage, cast, thing
 words (`panel_reading.py`), placing figures (`panel_cast.py`), scenery (`panel_scenery*.py`), effects (`panel_finish.py`).
 """
 
-import asyncio
 import io
+import json
+from dataclasses import asdict
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ from comic_pipeline.model.project import Frame, film_size
 from comic_pipeline.model.style import STYLES
 from comic_pipeline.providers.interface import Done, ImageRequest, Inline, JsonObject
 from comic_pipeline.providers.offline import AnswersAtOnce
+from comic_pipeline.providers.offline.child import run_child
 from comic_pipeline.providers.offline.panel_cast import Stage, draw_cast
 from comic_pipeline.providers.offline.panel_finish import add_glow, add_weather, print_style
 from comic_pipeline.providers.offline.panel_lettering import Caption, add_caption, add_frame
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
 
 # Room for camera moves: the panel is half again as large as the film.
 PANEL_SCALE = 1.5
+# Seconds; a panel takes about one on a free core.
+_TIMEOUT = 60.0
 
 
 class OfflineImage(AnswersAtOnce):
@@ -63,8 +67,10 @@ class OfflineImage(AnswersAtOnce):
         return Decimal(0)
 
     async def submit(self, request: ImageRequest) -> Done:
-        """The panel as PNG. Raises ProviderFault(INPUT_INVALID) for an unknown style."""
-        data = await asyncio.to_thread(draw_panel, request)
+        """The panel as PNG. Raises ProviderFault: INPUT_INVALID for an unknown style, else as `run_child` does."""
+        _look_for(request)
+        child = ("-m", "comic_pipeline.providers.offline.panel_child")
+        data = await run_child(child, json.dumps(asdict(request)).encode(), what="panel", limit=_TIMEOUT)
         return Done(output=Inline(data), usage={}, cost=Decimal(0))
 
 
@@ -75,7 +81,7 @@ def panel_size(request: ImageRequest) -> Frame:
 
 
 def draw_panel(request: ImageRequest) -> bytes:
-    """PNG bytes of the panel. CPU work of about a second: call it in a thread. Raises ProviderFault(INPUT_INVALID)."""
+    """PNG bytes of the panel. CPU work of about a second. Raises ProviderFault(INPUT_INVALID)."""
     from PIL import Image
 
     look, size, subject = _look_for(request), panel_size(request), request.subject

@@ -3,13 +3,10 @@
 Belongs here: which voice says a line, and the child's life. Does not: the engine itself (`voice_child.py`).
 """
 
-import asyncio
-import contextlib
 import hashlib
 import io
 import json
 import re
-import sys
 import unicodedata
 import wave
 from dataclasses import asdict, dataclass
@@ -20,6 +17,7 @@ from comic_pipeline.model.errors import ErrorCode, ProviderFault
 from comic_pipeline.model.project import Language, detect_language
 from comic_pipeline.providers.interface import Done, Inline, JsonObject, VoiceRequest
 from comic_pipeline.providers.offline import AnswersAtOnce
+from comic_pipeline.providers.offline.child import run_child
 
 MAX_CHARS = 1_000
 TIMEOUT = 60.0  # seconds; a line of 20 characters takes 0.1 s, one of 1,000 about 1.5 s
@@ -108,35 +106,7 @@ class OfflineVoice(AnswersAtOnce):
 
 
 async def speak(utterance: Utterance, *, timeout: float) -> bytes:  # noqa: ASYNC109 - the child must be killed at the limit
-    """WAV bytes from a child process, which is killed and reaped when this is cancelled or late.
-
-    Raises ProviderFault: PROVIDER_TIMEOUT after `timeout` seconds, PROVIDER_ERROR when the child cannot start or fails.
-    """
+    """WAV bytes from a child process. Raises ProviderFault as `run_child` does."""
     # Started as a file, not with -m: the packages above it would be imported first (0.40 s a line instead of 0.13 s).
     child = Path(__file__).with_name("voice_child.py")
-    pipe = asyncio.subprocess.PIPE
-    try:
-        process = await asyncio.create_subprocess_exec(sys.executable, "-P", str(child), stdin=pipe, stdout=pipe, stderr=pipe)
-    except OSError as refused:
-        raise ProviderFault(ErrorCode.PROVIDER_ERROR, f"the voice process cannot be started: {refused}") from refused
-    try:
-        async with asyncio.timeout(timeout):
-            wav, messages = await process.communicate(json.dumps(asdict(utterance)).encode())
-    except TimeoutError as late:
-        raise ProviderFault(ErrorCode.PROVIDER_TIMEOUT, f"the voice process was stopped after {timeout:g} s") from late
-    finally:
-        await _end(process)
-    if process.returncode != 0:
-        said = messages.decode(errors="replace").strip()[-500:]
-        raise ProviderFault(
-            ErrorCode.PROVIDER_ERROR, f"the voice process ended with {process.returncode}: {said or 'no message'}"
-        )
-    return wav
-
-
-async def _end(process: asyncio.subprocess.Process) -> None:
-    if process.returncode is not None:
-        return
-    with contextlib.suppress(ProcessLookupError):  # it ended by itself in this very moment
-        process.kill()
-    await process.wait()
+    return await run_child((str(child),), json.dumps(asdict(utterance)).encode(), what="voice", limit=timeout)
