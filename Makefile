@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 IDEA ?=
 
-.PHONY: demo dev test endurance check format lock clean
+.PHONY: demo dev test endurance chaos check format lock clean
 
 # A stamp for each lock: the environment is made anew when its lock changed, and left alone otherwise.
 $(VENV)/.runtime: requirements.lock pyproject.toml
@@ -29,6 +29,12 @@ test: $(VENV)/.dev  ## the tests that every change must pass
 
 endurance: $(VENV)/.dev  ## recovery, stop signals and limits of the real processes, one after another: about a quarter of an hour
 	$(BIN)/python -m pytest -m endurance
+
+SEED ?= 1
+PROJECTS ?= 20
+
+chaos: $(VENV)/.dev  ## projects under faults and SIGKILLs; exits 1 when anything is left over or the books disagree
+	$(BIN)/python -m comic_pipeline_tests.acceptance.chaos --projects $(PROJECTS) --seed $(SEED)
 
 check: $(VENV)/.dev  ## style, types, layers
 	$(BIN)/ruff format --check .

@@ -179,8 +179,8 @@ class Reconciler:
     def _end_row(self, connection: Connection, project: Project, row: StageRow, phase: RunPhase) -> bool:
         now, assets = self.now(), STAGE_RULES[row.stage].assets
         code = row.error_code
-        if phase is RunPhase.CANCELED and code is None and _ran_out(row, self.settings, now=now):
-            # Dagster stopped it at its `dagster/max_runtime`: nobody cancelled anything.
+        if phase in (RunPhase.CANCELED, RunPhase.FAILED) and code is None and _ran_out(row, self.settings, now=now):
+            # Dagster stopped it at its `dagster/max_runtime` and calls that a failure: nobody cancelled anything, nothing died.
             phase, code = RunPhase.FAILED, ErrorCode.TASK_TIMEOUT
         # Of this stage only: a run by hand over several stages gives verdicts about all of them.
         of_run = verdicts.of_run(connection, project.id, run_id=row.run_id or "")

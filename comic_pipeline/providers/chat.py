@@ -80,7 +80,9 @@ class ChatAdapter(AtOnceAdapter[TextRequest]):
         choices = document.get("choices") if document else None
         choice = choices[0] if isinstance(choices, list) and choices else None
         if document is None or not isinstance(choice, Mapping):
-            raise self._empty(f"an answer without choices ({reply.shape})", reply)
+            # Tokens that are named were used, whatever became of the answer.
+            billed = self._cost(document["usage"], request) if document and read_usage(document.get("usage")) else ZERO
+            raise self._empty(f"an answer without choices ({reply.shape})", reply, cost=billed)
         ending = choice.get("finish_reason")
         # finish_reason: stop, length, tool_calls, content_filter, function_call (1.1).
         if ending == "content_filter":

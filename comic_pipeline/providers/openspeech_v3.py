@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import httpx
 
 from comic_pipeline.model.errors import ErrorCode, ProviderFault
+from comic_pipeline.model.money import ZERO
 from comic_pipeline.providers.catalog import openspeech_price
 from comic_pipeline.providers.download import AUDIO_LIMITS
 from comic_pipeline.providers.envelope import Reply, read_usage
@@ -46,7 +47,7 @@ class OpenSpeechV3(OpenSpeechAdapter):
         body = self.describe(request)
         del body["resource"]
         reply = await self._wire.create("/api/v3/tts/unidirectional", body)
-        sound, usage = self._assemble(reply)
+        sound, usage = self._assemble(reply, text=request.text)
         if not sound:
             raise ProviderFault(ErrorCode.EMPTY_RESPONSE, f"{self.name} sent no sound", request_id=reply.request_id)
         characters = usage.get("text_words", len(request.text))
@@ -57,7 +58,7 @@ class OpenSpeechV3(OpenSpeechAdapter):
             request_id=reply.request_id,
         )
 
-    def _assemble(self, reply: Reply) -> tuple[bytes, dict[str, int]]:
+    def _assemble(self, reply: Reply, *, text: str) -> tuple[bytes, dict[str, int]]:
         sound = bytearray()
         for line in self._objects(reply):
             # Some gateways put code and message into a `header` object.
@@ -77,6 +78,8 @@ class OpenSpeechV3(OpenSpeechAdapter):
             f"{self.name}: the stream ended without its end line; {len(sound)} bytes of sound are thrown away",
             http_status=reply.status,
             request_id=reply.request_id,
+            # It was spoken, and characters are what is billed.
+            cost=openspeech_price(len(text)) if sound else ZERO,
         )
 
     def _objects(self, reply: Reply) -> Iterator[JsonObject]:

@@ -7,6 +7,7 @@ import pytest
 from comic_pipeline_tests.acceptance.chaos import Plan, report, run
 
 
+@pytest.mark.endurance
 @pytest.mark.timeout(400)
 def test_a_few_projects_under_faults_and_kills_end_as_they_should(tmp_path: Path) -> None:
     """Every project ends in a state that fits, nothing is left over, and the ledger equals the provider's books."""

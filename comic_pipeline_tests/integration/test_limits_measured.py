@@ -23,7 +23,7 @@ from comic_pipeline_tests.sandbox.jobs import JobReport
 from comic_pipeline_tests.sandbox.process import Sandbox, start_sandbox
 from comic_pipeline_tests.settings import sandbox_environment
 
-pytestmark = pytest.mark.timeout(280)
+pytestmark = [pytest.mark.timeout(280), pytest.mark.endurance]
 
 _JOBS, _CREATES_A_SECOND = 2, 1.0
 _JOB_SECONDS = 20.0

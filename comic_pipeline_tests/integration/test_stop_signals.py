@@ -6,12 +6,16 @@ printed; they include the request, the signal's way through daemon and code serv
 
 import time
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 
 import pytest
+from sqlalchemy import update
 
+from comic_pipeline.model.errors import ErrorCode
 from comic_pipeline.model.task import TaskStatus
-from comic_pipeline.model.workflow import ProjectState, Stage
+from comic_pipeline.model.workflow import ProjectState, Stage, StageStatus
 from comic_pipeline.status import ProjectStatus
+from comic_pipeline.store.schema import stages
 from comic_pipeline_tests.deployment import Deployment, wait_for
 from comic_pipeline_tests.integration.test_deployment import finished
 from comic_pipeline_tests.reckoning import leftovers, reckon
@@ -19,7 +23,7 @@ from comic_pipeline_tests.sandbox.faults import CREATES, Fault, Kind, Route, api
 from comic_pipeline_tests.sandbox.process import Sandbox, start_sandbox
 from comic_pipeline_tests.settings import sandbox_environment
 
-pytestmark = pytest.mark.timeout(280)
+pytestmark = [pytest.mark.timeout(280), pytest.mark.endurance]
 
 # Two seconds are promised for the run itself; a machine that runs other tests beside it gets more.
 _AT_MOST = 15.0
@@ -172,13 +176,16 @@ def test_while_creates_are_on_the_wire(running: tuple[Deployment, Sandbox]) -> N
 
 
 def test_at_max_runtime(running: tuple[Deployment, Sandbox]) -> None:
-    """Dagster itself stops a run that takes too long, by the same signal: it ends, stays ended, and nothing is created again."""
+    """Dagster stops a run that takes too long by the same signal, and calls it a failure: TASK_TIMEOUT, no other round."""
     stopped = Stopped(running, user="fay")
     stopped.sandbox.admin.latency(video=300)
     stopped.when(
         "three ids", lambda: sum(bool(t.provider_request_id) for t in stopped.status.tasks if t.task_type == "clip") == 3
     )
     before = stopped.sandbox.admin.books().requests["video_create"]
+    long_ago = stopped.deployment.workshop.clock.now() - timedelta(days=1)
+    with stopped.deployment.workshop.database.write() as connection:
+        connection.execute(update(stages).where(stages.c.status == StageStatus.RUNNING).values(started_at=long_ago))
     with stopped.deployment.instance() as instance:
         run_id = next(run.run_id for run in instance.get_runs() if run.tags["comic/stage"] == "clips" and not run.is_finished)
         instance.add_run_tags(run_id, {"dagster/max_runtime": "1"})
@@ -188,5 +195,10 @@ def test_at_max_runtime(running: tuple[Deployment, Sandbox]) -> None:
         time.sleep(5)
         assert _word(instance, run_id) == word
     print(f"at max_runtime: run {word}, project {end.status} {end.error_code}: {end.error_message}")  # noqa: T201
+    assert (end.status, end.error_code, end.fail_stage) == (ProjectState.FAILED, ErrorCode.TASK_TIMEOUT, Stage.CLIPS)
     assert stopped.sandbox.admin.books().requests["video_create"] == before
     wait_for("nothing left over", lambda: not leftovers(stopped.deployment.workshop.database), seconds=90)
+    stopped.sandbox.admin.advance(600)
+    stopped.deployment.comic("retry", stopped.project_id, "--user", "fay")
+    assert finished(stopped.deployment, stopped.project_id).status == ProjectState.PENDING_REVIEW
+    assert stopped.sandbox.admin.books().requests["video_create"] == before
