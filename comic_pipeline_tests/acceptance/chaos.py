@@ -67,10 +67,18 @@ def run(plan: Plan, home: Path) -> Outcome:
             ids = [_submit(deployment, number) for number in range(plan.projects)]
             sandbox.admin.faults.chaos(plan.seed, _RATE)
             kills = _rampage(deployment, plan, quiet=lambda: _all_ended(deployment, ids))
+            # The killing is over, the provider goes on misbehaving: while processes die, few requests get as far as a fault.
+            _bear(lambda: _all_ended(deployment, ids), seconds=2 * plan.wild)
             sandbox.admin.faults.chaos(plan.seed, 0)
             return _judge(deployment, sandbox, ids, kills, patience=plan.patience)
         finally:
             deployment.stop()
+
+
+def _bear(ended: Callable[[], bool], *, seconds: float) -> None:
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline and not ended():
+        time.sleep(1.0)
 
 
 def _environment(sandbox: Sandbox) -> dict[str, str]:
