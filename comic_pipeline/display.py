@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 
 from rich.console import Console, RenderableType
-from rich.table import Column, Table
+from rich.table import Table
 from rich.text import Text
 
 from comic_pipeline.model.errors import ERROR_RULES
@@ -14,6 +14,8 @@ from comic_pipeline.model.project import Project
 from comic_pipeline.status import ProjectStatus
 from comic_pipeline.store.views import CostLine
 from comic_pipeline.tasks import TaskCase
+
+_TABLE_WIDTH = 200
 
 
 class DemoProgress:
@@ -42,11 +44,11 @@ class DemoProgress:
 
 def print_projects(console: Console, found: Iterable[Project]) -> None:
     """A table of projects."""
-    table = Table(Column("project", no_wrap=True), "user", "tier", "state", "title", "created (UTC)", box=None)
+    table = _table("project", "user", "tier", "state", "title", "created (UTC)")
     for project in found:
         title = project.title or project.idea[:24] or project.script[:24]
         table.add_row(project.id, project.user_id, project.tier, project.status, title, f"{project.created_at:%Y-%m-%d %H:%M:%S}")
-    console.print(table, highlight=False)
+    _print_table(console, table)
 
 
 def print_status(console: Console, seen: ProjectStatus) -> None:
@@ -64,7 +66,7 @@ def print_status(console: Console, seen: ProjectStatus) -> None:
         )
     if seen.film is not None:
         console.print(f"film {seen.film}", highlight=False, soft_wrap=True)
-    table = Table("task", "shot", "status", "provider", "request", "cost", "retries", "error", box=None)
+    table = _table("task", "shot", "status", "provider", "request", "cost", "retries", "error")
     for task in seen.tasks:
         shot = "" if task.shot_seq is None else str(task.shot_seq)
         table.add_row(
@@ -77,12 +79,12 @@ def print_status(console: Console, seen: ProjectStatus) -> None:
             str(task.retry_count),
             task.error_code or "",
         )
-    console.print(table, highlight=False)
+    _print_table(console, table)
 
 
 def print_costs(console: Console, lines: Iterable[CostLine], *, total: Decimal) -> None:
     """The books, a line for each project, task type and provider."""
-    table = Table(Column("project", no_wrap=True), "task type", "provider", "tasks", "creates", "cost", "reserved", box=None)
+    table = _table("project", "task type", "provider", "tasks", "creates", "cost", "reserved")
     for line in lines:
         table.add_row(
             line.project_id,
@@ -93,7 +95,7 @@ def print_costs(console: Console, lines: Iterable[CostLine], *, total: Decimal) 
             show(line.cost),
             show(line.reserved),
         )
-    console.print(table, highlight=False)
+    _print_table(console, table)
     console.print(f"total {show(total)}", highlight=False)
 
 
@@ -111,9 +113,7 @@ def print_case(console: Console, case: TaskCase) -> None:
     console.print(f"{task.task_id} {task.task_type}{shot} of {task.project_id}: {task.status}", highlight=False)
     if task.error_code is not None:
         console.print(f"{task.error_code}: {task.error_message}", highlight=False, soft_wrap=True, markup=False)
-    table = Table(
-        "attempt", "kind", "state", "provider", "request id", "http", "their code", "estimate", "cost", "began (UTC)", box=None
-    )
+    table = _table("attempt", "kind", "state", "provider", "request id", "http", "their code", "estimate", "cost", "began (UTC)")
     for one in case.attempts:
         table.add_row(
             str(one.number),
@@ -127,4 +127,14 @@ def print_case(console: Console, case: TaskCase) -> None:
             "" if one.cost is None else show(one.cost),
             f"{one.started_at:%m-%d %H:%M:%S}",
         )
-    console.print(table, highlight=False)
+    _print_table(console, table)
+
+
+def _table(*names: str) -> Table:
+    return Table(*names, box=None)
+
+
+def _print_table(console: Console, table: Table) -> None:
+    """As wide as it is: a narrow terminal breaks the lines, but an id that is cut or folded could not be copied."""
+    wide = Console(file=console.file, width=max(console.width, _TABLE_WIDTH))
+    wide.print(table, highlight=False)

@@ -62,7 +62,7 @@ def make_demo(settings: Settings, asked: RawProduceRequest, *, out: Path | None,
     new = NewSubmission(
         kind=SubmissionKind.PRODUCE,
         user_id=f"demo-{uuid4().hex[:8]}",
-        tier=Tier.PREVIEW,
+        tier=Tier.PAID,
         payload=asked.model_dump_json(exclude_defaults=True),
     )
     with workshop.database.write() as connection:

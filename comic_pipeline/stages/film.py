@@ -2,10 +2,10 @@
 
 import asyncio
 
-from comic_pipeline.media.image import make_cover
+from comic_pipeline.media.image import make_cover, thumbnail
 from comic_pipeline.media.probe import measure_image
 from comic_pipeline.media.subtitles import make_cues, to_srt
-from comic_pipeline.model.media import Clips, CoverImage, FinalVideo, FrameImages, Subtitles, VoiceLines
+from comic_pipeline.model.media import Clips, CoverImage, FinalVideo, FrameImages, MediaRef, Subtitles, VoiceLines
 from comic_pipeline.model.project import FPS, Language
 from comic_pipeline.model.storyboard import OverrideField, Storyboard
 from comic_pipeline.model.task import TaskType
@@ -13,10 +13,12 @@ from comic_pipeline.model.timeline import Timeline, plan_timeline
 from comic_pipeline.model.workflow import Stage
 from comic_pipeline.providers.render import FilmRequest, FilmShotRequest, LocalRender
 from comic_pipeline.stages.studio import Studio, rule_of
-from comic_pipeline.stages.verifying import verify_video
+from comic_pipeline.stages.verifying import verify_image, verify_video
 from comic_pipeline.work.orders import Order, Verified
 from comic_pipeline.work.runner import make_all
 
+# Pixels; the UI clips what is wider in a window of usual size.
+_PREVIEW_WIDTH = 480
 _OFFLINE_NOTE = {Language.ZH: "离线样片 · 由程序绘制与合成", Language.EN: "Offline sample · drawn and voiced by program"}
 
 
@@ -78,12 +80,14 @@ async def render(studio: Studio, storyboard: Storyboard, voices: VoiceLines, cli
     )
 
 
-async def paint_cover(studio: Studio, storyboard: Storyboard, frames: FrameImages) -> CoverImage:
-    """The first picture under the title; says so in small print when offline providers took part."""
+async def paint_cover(studio: Studio, storyboard: Storyboard, frames: FrameImages) -> tuple[CoverImage, MediaRef]:
+    """The first picture under the title, and a small copy for the UI. Small print says when offline providers took part."""
     first = min(frames.frames, key=lambda frame: frame.seq)
     picture = await asyncio.to_thread(studio.desk.objects.get, first.media.key)
     note = _OFFLINE_NOTE[studio.project.language] if studio.any_offline else ""
     data = await asyncio.to_thread(make_cover, picture, title=storyboard.title, small_print=note, frame=studio.project.size)
     facts = measure_image(data)
     cover = Verified(data, mime=facts.mime, ending="png", width=facts.width, height=facts.height)
-    return CoverImage(media=await studio.store(cover, folder="cover"))
+    small = await asyncio.to_thread(thumbnail, data, width=_PREVIEW_WIDTH)
+    preview = await studio.store(verify_image(small), folder="previews", name="cover")
+    return CoverImage(media=await studio.store(cover, folder="cover")), preview

@@ -19,7 +19,8 @@ from comic_pipeline.stages.verifying import verify_image
 from comic_pipeline.work.orders import Order
 from comic_pipeline.work.runner import make_all
 
-_SHEET_WIDTH = 960
+# Pixels; the UI clips what is wider in a window of usual size.
+_SHEET_WIDTH = 600
 _CAPTION_CHARS = 40
 
 

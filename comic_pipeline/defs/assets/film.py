@@ -6,7 +6,7 @@ from comic_pipeline.defs.metadata import data_version, link, picture, production
 from comic_pipeline.defs.owners import FILM
 from comic_pipeline.defs.partitions import PROJECTS
 from comic_pipeline.defs.run import ROUND_POLICY, run_stage
-from comic_pipeline.model.media import Clips, CoverImage, FinalVideo, FrameImages, Subtitles, VoiceLines
+from comic_pipeline.model.media import Clips, CoverImage, FinalVideo, FrameImages, MediaRef, Subtitles, VoiceLines
 from comic_pipeline.model.storyboard import Storyboard
 from comic_pipeline.model.workflow import Stage
 from comic_pipeline.stages.film import paint_cover, render, write_subtitles
@@ -103,12 +103,15 @@ def cover_image(context: dg.AssetExecutionContext, storyboard: Storyboard, frame
     )
 
 
-def _show_cover(context: dg.AssetExecutionContext, cover: CoverImage) -> dg.Output[CoverImage]:
+def _show_cover(context: dg.AssetExecutionContext, made: tuple[CoverImage, MediaRef]) -> dg.Output[CoverImage]:
+    cover, preview = made
+    objects = context.resources.workshop.objects
     return dg.Output(
         cover,
         data_version=data_version(cover),
         metadata={
-            "preview": picture(context.resources.workshop.objects, cover.media),
+            "preview": picture(objects, preview),
+            "cover": link(objects, cover.media),
             "size": f"{cover.media.width}x{cover.media.height}",
         },
     )
