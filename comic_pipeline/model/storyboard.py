@@ -19,7 +19,10 @@ SHOT_MS_MAX = 30_000
 
 
 class Shot(BaseModel):
-    """One frame and clip of the film. `seq` counts from 0; `duration_ms` alone decides the clip's length."""
+    """One frame and clip of the film. `seq` counts from 0; `duration_ms` alone decides the clip's length.
+
+    `seed` is the picture's and `clip_seed` the clip's: a new seed for one must not pay for the other.
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -32,6 +35,7 @@ class Shot(BaseModel):
     image_prompt: str
     motion_prompt: str = ""
     seed: int | None = None
+    clip_seed: int | None = None
 
     @property
     def spoken(self) -> str:
@@ -68,6 +72,7 @@ class OverrideField(StrEnum):
     DIALOGUE = "dialogue"
     NARRATION = "narration"
     SEED = "seed"
+    CLIP_SEED = "clip_seed"
     TAKE_STORYBOARD = "take_storyboard"
     TAKE_FRAMES = "take_frames"
     TAKE_VOICES = "take_voices"
@@ -98,7 +103,7 @@ class Overrides(BaseModel):
         shots = []
         for shot in storyboard.shots:
             changes: dict[str, Any] = {
-                field.value: int(value) if field is OverrideField.SEED else value
+                field.value: int(value) if field in (OverrideField.SEED, OverrideField.CLIP_SEED) else value
                 for (seq, field), value in words.items()
                 if seq == shot.seq
             }

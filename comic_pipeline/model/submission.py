@@ -79,7 +79,7 @@ class RedoRequest(BaseModel):
         """What to store for one shot: its next take after `before`, and the words and the seed when there are any."""
         take = ShotOverride(seq=seq, field=_TAKES[self.stage], value=str(before.take(seq, _TAKES[self.stage]) + 1))
         words = [ShotOverride(seq=seq, field=_WORDS[self.stage], value=self.prompt)] if self.prompt else []
-        seed = [] if self.seed is None else [ShotOverride(seq=seq, field=OverrideField.SEED, value=str(self.seed))]
+        seed = [] if self.seed is None else [ShotOverride(seq=seq, field=_SEEDED[self.stage], value=str(self.seed))]
         return (take, *words, *seed)
 
 
@@ -95,7 +95,7 @@ _WORDS = {
     Stage.VOICES: OverrideField.DIALOGUE,
     Stage.CLIPS: OverrideField.MOTION_PROMPT,
 }
-_SEEDED = (Stage.FRAMES, Stage.CLIPS)
+_SEEDED = {Stage.FRAMES: OverrideField.SEED, Stage.CLIPS: OverrideField.CLIP_SEED}
 
 
 class Answer(BaseModel):

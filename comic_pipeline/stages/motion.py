@@ -51,7 +51,7 @@ def order_of(studio: Studio, shot: Shot, picture: Picture, *, take: int) -> Orde
         duration_ms=shot.duration_ms,
         aspect=project.aspect,
         resolution=project.resolution,
-        seed=studio.seed(kind="clip", seq=shot.seq, take=take, wished=shot.seed),
+        seed=studio.seed(kind="clip", seq=shot.seq, take=take, wished=shot.clip_seed),
         user_hash=studio.user_hash,
     )
     return Order(

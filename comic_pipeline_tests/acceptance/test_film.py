@@ -83,3 +83,19 @@ def test_a_new_line_never_pays_a_clip_again(house: House, sandbox: Sandbox) -> N
     assert house.stages_run == ["voices", "film"]
     assert (after.voices - before.voices, after.video_jobs - before.video_jobs, after.images - before.images) == (1, 0, 0)
     assert "你好，星星！" in "".join(cue.text for cue in house.subtitles(end.project_id).cues)
+
+
+def test_a_new_seed_for_a_clip_pays_no_picture(house: House, sandbox: Sandbox) -> None:
+    """Each craft has its own seed: a clip made anew, and a later round of pictures finds every picture made."""
+    end = house.produce(IDEA)
+    before = sandbox.admin.books()
+
+    house.ask(SubmissionKind.REDO, {"stage": "clips", "shots": [2], "seed": 7}, project_id=end.project_id)
+    house.go_on(end.project_id)
+    house.ask(SubmissionKind.REDO, {"stage": "frames", "shots": [0]}, project_id=end.project_id)
+    again = house.go_on(end.project_id)
+
+    after = sandbox.admin.books()
+    assert again.status == ProjectState.PENDING_REVIEW, (again.error_code, again.error_message)
+    # The redo of picture 0 re-makes picture 0 and its clip; clip 2 was made anew once, by its own redo.
+    assert (after.images - before.images, after.video_jobs - before.video_jobs) == (1, 2)

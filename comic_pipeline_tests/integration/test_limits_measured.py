@@ -13,7 +13,7 @@ from sqlalchemy import func, select
 from comic_pipeline import service
 from comic_pipeline.model.project import Tier
 from comic_pipeline.model.workflow import ProjectState, SubmissionKind
-from comic_pipeline.store.schema import submissions
+from comic_pipeline.store.schema import attempts, submissions
 from comic_pipeline.store.submissions import NewSubmission
 from comic_pipeline_tests.deployment import Deployment, wait_for
 from comic_pipeline_tests.integration.test_deployment import finished, submit
@@ -25,7 +25,7 @@ from comic_pipeline_tests.settings import sandbox_environment
 
 pytestmark = [pytest.mark.timeout(280), pytest.mark.endurance]
 
-_JOBS, _CREATES_A_SECOND = 2, 1.0
+_JOBS, _CREATES_A_SECOND, _PICTURES_A_SECOND = 2, 1.0, 2.0
 _JOB_SECONDS = 20.0
 _WAITING = 50
 _LOOK_SECONDS = 30.0
@@ -47,7 +47,7 @@ def deployed(home: Path, *, video_seconds: float, limits: str) -> Iterator[tuple
 
 def test_two_projects_together_stay_within_the_limits_and_use_them(tmp_path: Path) -> None:
     """Six clips of two runs share two jobs and one create a second: never more at the provider, and hardly ever less."""
-    limits = f"ark_video={_JOBS}/{_CREATES_A_SECOND},ark_image=10/2"
+    limits = f"ark_video={_JOBS}/{_CREATES_A_SECOND},ark_image=10/{_PICTURES_A_SECOND}"
     with deployed(tmp_path / "home", video_seconds=_JOB_SECONDS, limits=limits) as (deployment, sandbox):
         ids = [submit(deployment, "一只小狗学会了飞", user="ann"), submit(deployment, "A robot paints the sea", user="ben")]
         ends = [finished(deployment, project_id) for project_id in ids]
@@ -57,12 +57,16 @@ def test_two_projects_together_stay_within_the_limits_and_use_them(tmp_path: Pat
         assert books.video_jobs == 6
         assert books.max_open_videos == _JOBS
         used = _utilisation(sandbox.admin.jobs())
-        gaps = {route: _smallest_gap(books.arrivals[route]) for route in (Route.VIDEO_CREATE, Route.IMAGE)}
-        print(f"jobs at once {books.max_open_videos}, used {used:.1%} of the limit under load, smallest gaps {gaps}")  # noqa: T201
+        print(f"jobs at once {books.max_open_videos}, used {used:.1%} of the limit under load")  # noqa: T201
         assert used > 0.9
-        # A create is sent a moment after its turn has come; how much later differs by some milliseconds.
-        assert gaps[Route.VIDEO_CREATE] >= 1.0 / _CREATES_A_SECOND - 0.1
-        assert gaps[Route.IMAGE] >= 1.0 / 2 - 0.1
+        for provider, route, rate in (
+            ("ark_video", Route.VIDEO_CREATE, _CREATES_A_SECOND),
+            ("ark_image", Route.IMAGE, _PICTURES_A_SECOND),
+        ):
+            sent, arrived = _smallest_gap(_begun(deployment, provider)), _smallest_gap(books.arrivals[route])
+            print(f"{provider}: sent at least {sent:.3f} s apart, arrived at least {arrived:.3f} s apart")  # noqa: T201
+            # When they arrive is also a matter of how busy this machine is; when they are let go is not.
+            assert sent >= 1.0 / rate
         wait_for("nothing held", lambda: not leftovers(deployment.workshop.database), seconds=30)
 
 
@@ -108,8 +112,15 @@ def _utilisation(jobs: list[JobReport]) -> float:
     return used / (_JOBS * (end - start))
 
 
+def _begun(deployment: Deployment, provider: str) -> list[float]:
+    """When each create passed the gate, in unix seconds, over all runs."""
+    statement = select(attempts.c.started_at).where(attempts.c.provider_id == provider).order_by(attempts.c.started_at)
+    with deployment.workshop.database.read() as connection:
+        return [moment.timestamp() for moment in connection.execute(statement).scalars()]
+
+
 def _smallest_gap(times: list[float]) -> float:
-    """Seconds between the two arrivals that followed each other most closely."""
+    """Seconds between the two moments that followed each other most closely."""
     return min(later - earlier for earlier, later in pairwise(times))
 
 

@@ -25,11 +25,11 @@ def test_a_redo_changes_the_words_that_its_stage_reads(stage: Stage, take: Overr
     assert {wish.field: wish.value for wish in RedoRequest(stage=stage).overrides(0, before)} == {take: "1"}
 
 
-@pytest.mark.parametrize("stage", [Stage.FRAMES, Stage.CLIPS])
-def test_pictures_and_clips_take_a_seed(stage: Stage) -> None:
-    """Zero is a seed, not the lack of one."""
+@pytest.mark.parametrize(("stage", "field"), [(Stage.FRAMES, OverrideField.SEED), (Stage.CLIPS, OverrideField.CLIP_SEED)])
+def test_pictures_and_clips_take_a_seed_each(stage: Stage, field: OverrideField) -> None:
+    """Zero is a seed, not the lack of one; a clip's new seed must not make, and pay, the shot's picture anew."""
     wishes = RedoRequest(stage=stage, seed=0).overrides(1, Overrides())
-    assert ShotOverride(seq=1, field=OverrideField.SEED, value="0") in wishes
+    assert ShotOverride(seq=1, field=field, value="0") in wishes
 
 
 @pytest.mark.parametrize(

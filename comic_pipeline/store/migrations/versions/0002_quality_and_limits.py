@@ -37,7 +37,8 @@ def _create_shot_overrides() -> None:
         sa.Column("at", _TIME, nullable=False),
         _one_of(
             "field",
-            "image_prompt motion_prompt dialogue narration seed take_storyboard take_frames take_voices take_clips take_film",
+            "image_prompt motion_prompt dialogue narration seed clip_seed "
+            "take_storyboard take_frames take_voices take_clips take_film",
         ),
     )
     op.create_index("overrides_by_project", "shot_overrides", ["project_id", "id"])
