@@ -3,6 +3,7 @@
 import shutil
 import threading
 import time
+from decimal import Decimal
 from pathlib import Path
 from uuid import uuid4
 
@@ -28,7 +29,7 @@ _LOOK_EVERY = 0.25
 
 
 class DemoFilm(BaseModel):
-    """What `comic demo --json` prints. Paths are absolute; cost is CNY as text; `stages` is seconds by stage."""
+    """What `comic demo --json` prints. Paths are absolute; cost is CNY, exact, as text; `stages` is seconds by stage."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -39,7 +40,7 @@ class DemoFilm(BaseModel):
     width: int
     height: int
     shots: int
-    cost: str
+    cost: Decimal
     seconds: float
     stages: dict[str, float]
 
@@ -48,7 +49,8 @@ class DemoFilm(BaseModel):
         console.print(f"[bold green]{self.film}[/]", highlight=False, soft_wrap=True)
         console.print(f"cover {self.cover}", highlight=False, soft_wrap=True)
         console.print(
-            f"{self.duration_s:.2f} s  {self.width}x{self.height}  {self.shots} shots  {self.cost}  made in {self.seconds:.1f} s",
+            f"{self.duration_s:.2f} s  {self.width}x{self.height}  {self.shots} shots  {show(self.cost)}  "
+            f"made in {self.seconds:.1f} s",
             highlight=False,
         )
         console.print("  ".join(f"{stage} {seconds:.1f} s" for stage, seconds in self.stages.items()), highlight=False)
@@ -77,9 +79,7 @@ def make_demo(settings: Settings, asked: RawProduceRequest, *, out: Path | None,
         raise ComicError(
             seen.error_code or ErrorCode.UNKNOWN_ERROR, f"project {project_id} is {seen.status}: {seen.error_message}"
         )
-    return _collect(
-        workshop, project_id, out=out, seconds=time.monotonic() - began, cost=show(seen.cost), shots=seen.total_frames
-    )
+    return _collect(workshop, project_id, out=out, seconds=time.monotonic() - began, cost=seen.cost, shots=seen.total_frames)
 
 
 class _ProjectOf:
@@ -126,7 +126,7 @@ class _Watching:
                 return
 
 
-def _collect(workshop: Workshop, project_id: str, *, out: Path | None, seconds: float, cost: str, shots: int) -> DemoFilm:
+def _collect(workshop: Workshop, project_id: str, *, out: Path | None, seconds: float, cost: Decimal, shots: int) -> DemoFilm:
     objects = workshop.objects
     film = FinalVideo.model_validate_json(objects.get(document_key(project_id, "final_video")))
     cover = CoverImage.model_validate_json(objects.get(document_key(project_id, "cover_image")))
