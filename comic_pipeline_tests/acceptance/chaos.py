@@ -10,6 +10,7 @@ The same seed gives the same faults to the same requests and the same order of k
 
 import argparse
 import random
+import signal
 import sys
 import tempfile
 import time
@@ -29,7 +30,6 @@ from comic_pipeline_tests.reckoning import Reckoning, leftovers, reckon
 from comic_pipeline_tests.sandbox.process import Sandbox, start_sandbox
 from comic_pipeline_tests.settings import sandbox_environment
 
-_RATE = 0.12
 # Seconds between two kills, and how long a killed server stays away.
 _KILL_EVERY = (4.0, 12.0)
 _AWAY = (0.5, 3.0)
@@ -39,12 +39,13 @@ _STOPPED = (ProjectState.FAILED, ProjectState.MANUAL_REQUIRED, ProjectState.CANC
 
 @dataclass(frozen=True)
 class Plan:
-    """How many projects, which dice, how long it is wild (seconds), how long it may take until all is quiet (seconds)."""
+    """How many projects, which dice, which share of requests fails, how long it is wild and how long until all is quiet (s)."""
 
     projects: int
     seed: int
     wild: float
     patience: float
+    rate: float = 0.15
 
 
 @dataclass
@@ -65,7 +66,9 @@ def run(plan: Plan, home: Path) -> Outcome:
         try:
             deployment.start("code", "daemon")
             ids = [_submit(deployment, number) for number in range(plan.projects)]
-            sandbox.admin.faults.chaos(plan.seed, _RATE)
+            sandbox.admin.faults.chaos(plan.seed, plan.rate)
+            # Before the first run is up there is nothing to disturb.
+            wait_for("the first request", lambda: sandbox.admin.books().requests, seconds=180)
             kills = _rampage(deployment, plan, quiet=lambda: _all_ended(deployment, ids))
             # The killing is over, the provider goes on misbehaving: while processes die, few requests get as far as a fault.
             _bear(lambda: _all_ended(deployment, ids), seconds=2 * plan.wild)
@@ -195,10 +198,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m comic_pipeline_tests.acceptance.chaos", description=__doc__)
     parser.add_argument("--projects", type=int, default=20)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--rate", type=float, default=0.15, help="share of the requests that meet a fault")
     parser.add_argument("--minutes", type=float, default=4.0, help="how long it is wild")
     parser.add_argument("--home", type=Path, help="keep everything here; a temporary folder when left out")
     chosen = parser.parse_args()
-    plan = Plan(projects=chosen.projects, seed=chosen.seed, wild=chosen.minutes * 60, patience=900)
+    # Whoever ends this program also wants its processes ended: as an exception, the signal gets as far as `Deployment.stop`.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    plan = Plan(projects=chosen.projects, seed=chosen.seed, wild=chosen.minutes * 60, patience=900, rate=chosen.rate)
     with tempfile.TemporaryDirectory() as folder:
         began = time.monotonic()
         outcome = run(plan, chosen.home or Path(folder) / "home")
