@@ -1,0 +1,12 @@
+"""The one door for every request from outside: CLI, operator jobs, the backend's rows.
+
+Belongs here: what a submission does to the tables, in one transaction. Does not: reading status (`status.py`), launching or
+stopping runs (`workflow.py`), asking providers.
+"""
+
+from comic_pipeline.service.door import answer_of, decide, submit
+from comic_pipeline.service.house import House
+from comic_pipeline.service.produce import keeps_waiting, project_of
+from comic_pipeline.service.stopping import stop
+
+__all__ = ["House", "answer_of", "decide", "keeps_waiting", "project_of", "stop", "submit"]

@@ -1,0 +1,53 @@
+"""Going on and making anew: retry from where a project stopped, redo of chosen shots."""
+
+from comic_pipeline.model.errors import ErrorCode, Refused
+from comic_pipeline.model.project import Project
+from comic_pipeline.model.stage import check_redoable
+from comic_pipeline.model.submission import Answer, RedoRequest, Submission
+from comic_pipeline.model.workflow import STAGE_RULES, ProjectState, Stage, SubmissionKind, check_allowed, downstream
+from comic_pipeline.service.house import House, go_on, parse, refuse_second_formal, reopen, request, target
+from comic_pipeline.store import ledger, overrides, stages
+from comic_pipeline.store.database import Connection
+
+
+def retry(connection: Connection, submission: Submission, house: House) -> Answer:
+    """Go on from the stage that did not pass, with a fresh allowance. Raises Refused(CONFLICT)."""
+    project = target(connection, submission)
+    check_allowed(SubmissionKind.RETRY, ProjectState(project.status), project_id=project.id)
+    refuse_second_formal(connection, project)
+    go_on(connection, project, stages.latest(connection, project.id), now=house.now)
+    reopen(connection, project, house.now, retry_count=project.retry_count + 1)
+    return Answer(project_id=project.id, status=ProjectState.QUEUED)
+
+
+def redo(connection: Connection, submission: Submission, house: House) -> Answer:
+    """Make some shots anew, and what depends on them; what is changed is stored as overrides. Raises Refused."""
+    project, asked = target(connection, submission), parse(RedoRequest, submission)
+    check_allowed(SubmissionKind.REDO, ProjectState(project.status), project_id=project.id)
+    refuse_second_formal(connection, project)
+    latest = stages.latest(connection, project.id)
+    affected = downstream(asked.stage)
+    check_redoable(asked.stage, latest, project_id=project.id)
+    before = overrides.load(connection, project.id)
+    for seq in _shots_to_redo(connection, project, asked):
+        for wish in asked.overrides(seq, before):
+            overrides.add(
+                connection, project.id, seq=seq, field=wish.field, value=wish.value, by=submission.user_id, now=house.now
+            )
+    for stage in affected:
+        ledger.renew(connection, project.id, STAGE_RULES[stage].crafts)
+    request(connection, project, asked.stage, now=house.now)
+    # What failed beside it would otherwise keep the project from ever being finished.
+    go_on(connection, project, {stage: row for stage, row in latest.items() if stage not in affected}, now=house.now)
+    reopen(connection, project, house.now)
+    return Answer(project_id=project.id, status=ProjectState.QUEUED)
+
+
+def _shots_to_redo(connection: Connection, project: Project, asked: RedoRequest) -> tuple[int, ...]:
+    if asked.stage is Stage.FILM:
+        return (0,)
+    known = sorted({task.shot_seq for task in ledger.of_project(connection, project.id) if task.shot_seq is not None})
+    unknown = sorted(set(asked.shots).difference(known))
+    if unknown:
+        raise Refused(ErrorCode.INPUT_INVALID, f"shots {unknown[:10]} do not exist in project {project.id}; it has {known}")
+    return tuple(sorted(set(asked.shots)) or known)
