@@ -50,8 +50,9 @@ format: $(VENV)/.dev
 EXPORT = uv export --quiet --format requirements-txt --no-emit-project --no-annotate --no-header
 EXTRAS = sed -E 's/^gql==/gql[requests]==/; s/^uvicorn==/uvicorn[standard]==/'
 
-lock:  ## write both lock files anew after a change in pyproject.toml (needs uv)
+lock:  ## write all lock files anew after a change in pyproject.toml (needs uv)
 	$(EXPORT) --no-dev | $(EXTRAS) > requirements.lock
+	$(EXPORT) --no-dev --group k8s | $(EXTRAS) > requirements-k8s.lock
 	$(EXPORT) --group dev | $(EXTRAS) > requirements-dev.lock
 
 clean:
