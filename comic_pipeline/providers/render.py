@@ -11,7 +11,8 @@ from decimal import Decimal
 from pathlib import Path
 
 from comic_pipeline.media.ffmpeg import ffmpeg_path
-from comic_pipeline.media.film import FilmPlan, FilmShot, render_film
+from comic_pipeline.media.film import render_film
+from comic_pipeline.media.film_plan import FilmPlan, FilmShot
 from comic_pipeline.model.errors import ErrorCode, ProviderFault
 from comic_pipeline.model.media import Cue, MediaRef
 from comic_pipeline.model.money import ZERO

@@ -16,7 +16,8 @@ import psutil
 import pytest
 from PIL import Image, ImageChops, ImageStat
 
-from comic_pipeline.media.film import FilmPlan, FilmShot, render_film
+from comic_pipeline.media.film import render_film
+from comic_pipeline.media.film_plan import FilmPlan, FilmShot
 from comic_pipeline.media.probe import frame_at, measure_audio, measure_video
 from comic_pipeline.model.errors import ErrorCode, MediaFault
 from comic_pipeline.model.media import Cue

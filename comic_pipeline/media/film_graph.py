@@ -1,0 +1,63 @@
+"""ffmpeg's arguments for the film: inputs, the filters of the picture, encoding, tags.
+
+One shot on its way: steady rate -> square pixels and the film's size (cropped where that costs little, letterboxed else) -> its
+last frame held -> cut to whole frames. The graph names its files (`film.ass`, `film.srt`, `fonts/`) by fixed words.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from comic_pipeline.media.film_plan import FilmPlan
+from comic_pipeline.media.mix import Line, sound_chains
+from comic_pipeline.media.sound import MIX_RATE
+from comic_pipeline.media.typeset import one_line
+from comic_pipeline.model.project import Language
+
+# A clip whose shape differs by no more than this is cropped; beyond it heads would be cut off, so bars are added instead.
+CROP_TOLERANCE = 1.15
+_TRACK_LANGUAGE = {Language.ZH: "zho", Language.EN: "eng"}
+
+
+def film_arguments(plan: FilmPlan, lines: Sequence[Line], out: Path) -> list[str]:
+    """What ffmpeg is asked to do, to be run in the folder that holds the words and the font."""
+    inputs: list[str] = []
+    for path in [shot.clip for shot in plan.shots] + [line.path for line in lines]:
+        inputs += ["-i", f"file:{path.absolute()}"]
+    arguments = [*inputs]
+    maps = ["-map", "[picture]", "-map", "[sound]"]
+    if plan.cues:
+        arguments += ["-i", "film.srt"]
+        maps += ["-map", f"{len(plan.shots) + len(lines)}:s:0"]
+    graph = ";".join([*_picture(plan), *sound_chains(plan, lines, first_input=len(plan.shots))])
+    # -xerror: a damaged clip fails the film instead of being held on its last good frame.
+    return ["-xerror", *arguments, "-filter_complex", graph, *maps, *_encoding(plan), f"file:{out.absolute()}"]
+
+
+def _picture(plan: FilmPlan) -> list[str]:
+    width, height, fps = plan.frame.width, plan.frame.height, plan.fps
+    misfit = f"max(dar*{height}/{width},{width}/{height}/dar)"
+    # `dar` counts pixels that are not square; sizes are even because chroma is halved.
+    fit_w = f"2*ceil(if(lte({misfit},{CROP_TOLERANCE}),max({width},{height}*dar),min({width},{height}*dar))/2)"
+    fit_h = f"2*ceil(if(lte({misfit},{CROP_TOLERANCE}),max({height},{width}/dar),min({height},{width}/dar))/2)"
+    chains = []
+    # eof_action=pass: without it a clip of a single frame that has no rate gives no frame at all.
+    for number, shot in enumerate(plan.shots):
+        frames = plan.frames_of(shot)
+        chains.append(
+            f"[{number}:v:0]setpts=PTS-STARTPTS,fps={fps}:eof_action=pass,scale=w='{fit_w}':h='{fit_h}':flags=bicubic:out_range=tv,"
+            f"crop=w='min(iw,{width})':h='min(ih,{height})',pad={width}:{height}:-1:-1,setsar=1,format=yuv420p,"
+            f"tpad=stop_mode=clone:stop={frames},trim=end_frame={frames}[v{number}]"
+        )
+    joined = "".join(f"[v{number}]" for number in range(len(plan.shots)))
+    words = "ass=film.ass:fontsdir=fonts," if plan.burn and plan.cues else ""
+    chains.append(f"{joined}concat=n={len(plan.shots)}:v=1:a=0,{words}format=yuv420p[picture]")
+    return chains
+
+
+def _encoding(plan: FilmPlan) -> list[str]:
+    language = _TRACK_LANGUAGE[plan.language]
+    video = ["-c:v", "libx264", "-preset", "veryfast", "-crf", "20", "-pix_fmt", "yuv420p", "-r", str(plan.fps)]
+    audio = ["-c:a", "aac", "-b:a", "160k", "-ar", str(MIX_RATE), "-metadata:s:a:0", f"language={language}"]
+    words = ["-c:s", "mov_text", "-metadata:s:s:0", f"language={language}"]
+    whole = ["-map_metadata", "-1", "-metadata", f"title={one_line(plan.title)}", "-movflags", "+faststart", "-f", "mp4"]
+    return [*video, *audio, *(words if plan.cues else []), *whole]
