@@ -1,5 +1,6 @@
 """A verdict: what one check found about one version of one asset's data."""
 
+import json
 from datetime import datetime
 from enum import StrEnum
 
@@ -41,3 +42,8 @@ class Verdict(BaseModel):
     override_by: str | None = None
     override_reason: str | None = None
     at: datetime
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What the check found, read back from `numbers`."""
+        return tuple(Finding.model_validate(found) for found in json.loads(self.numbers))

@@ -164,6 +164,13 @@ def of_task(connection: Connection, task_id: str) -> list[Attempt]:
     return [read_row(Attempt, row) for row in connection.execute(statement).mappings()]
 
 
+def of_project(connection: Connection, project_id: str) -> list[Attempt]:
+    """All attempts of all tasks of a project, by task, oldest first."""
+    statement = select(attempts).join_from(attempts, tasks).where(tasks.c.project_id == project_id)
+    rows = connection.execute(statement.order_by(attempts.c.task_id, attempts.c.number)).mappings()
+    return [read_row(Attempt, row) for row in rows]
+
+
 def known_request_ids(connection: Connection, provider_id: str, *, since: datetime) -> set[str]:
     """Ids that some attempt already owns: a job in the provider's list that is one of these is not a lost one."""
     statement = select(attempts.c.provider_request_id).where(

@@ -231,3 +231,16 @@ def test_work_goes_on_from_what_is_open_or_ready(database: Database, task: Task)
         failed = begin(connection, task, kind=AttemptKind.REPAIR)
         attempts.mark_failed(connection, failed, http_status=500, provider_code="x", now=NOW)
         assert attempts.unfinished(connection, task.task_id) == ready
+
+
+def test_a_projects_attempts_are_read_together_and_no_others(database: Database, task: Task) -> None:
+    """The manifest tells every create of the project, those that failed included, and nobody else's."""
+    with database.write() as connection:
+        attempts.mark_failed(connection, begin(connection, task), http_status=503, provider_code="Busy", now=NOW)
+        begin(connection, task)
+        stranger = begin_project(connection, a_project("p2"), worker="w2")
+        begin(connection, claimed(connection, a_frame("p2"), stranger), worker=stranger)
+    with database.read() as connection:
+        of_project = attempts.of_project(connection, "p1")
+        assert [one.state for one in of_project] == [AttemptState.FAILED, AttemptState.INTENT]
+        assert of_project == attempts.of_task(connection, task.task_id)

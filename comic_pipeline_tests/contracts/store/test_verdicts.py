@@ -1,10 +1,12 @@
 """What checks found: append-only, the latest holds."""
 
+import json
+
 import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import IntegrityError
 
-from comic_pipeline.model.verdict import Severity, Verdict
+from comic_pipeline.model.verdict import Finding, Severity, Verdict
 from comic_pipeline.store import projects, verdicts
 from comic_pipeline.store.database import Database
 from comic_pipeline_tests.builders import NOW, a_project
@@ -83,3 +85,14 @@ def test_an_unknown_severity_is_refused(produced: Database) -> None:
                 " VALUES ('p1', 'a', 'c', 'r', 'v', true, 'MAYBE', '{}', '2026-01-01 00:00:00')"
             )
         )
+
+
+def test_findings_are_read_back_from_a_stored_verdict(produced: Database) -> None:
+    """Review page and manifest show what the check found, not only that it was closed."""
+    found = Finding(rule="aspect_as_asked", severity=Severity.WARN, seq=2, measured="640x640", wanted="“16:9” <b>")
+    numbers = json.dumps([found.model_dump(mode="json")], ensure_ascii=False)
+    with produced.write() as connection:
+        verdicts.record(connection, a_verdict(numbers=numbers))
+    with produced.read() as connection:
+        (stored,) = verdicts.latest(connection, "p1")
+    assert stored.findings == (found,)
