@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from comic_pipeline.model.errors import ErrorCode, Refused
+from comic_pipeline.objects.build import prepare_objects
 from comic_pipeline.settings import Settings
 from comic_pipeline.store.migrate import migrate
 
@@ -12,9 +13,10 @@ _FILES_HOLE = "{env: COMIC_FILES}"
 
 
 def prepare_home(settings: Settings) -> str:
-    """Create COMIC_HOME and the Dagster home with this project's `dagster.yaml`, migrate the comic database; returns its version.
+    """Create COMIC_HOME, the Dagster home with this project's `dagster.yaml` and the bucket; migrate the comic database.
 
-    Raises Refused(INPUT_INVALID) naming the folder when it cannot be written. Running it again is harmless.
+    Returns the database's version. Raises Refused(INPUT_INVALID) naming the folder when it cannot be written, StorageFault when
+    database or object store do not answer. Running it again is harmless.
     """
     _make_writable(settings.home)
     for folder in (settings.dagster_home, settings.files):
@@ -23,6 +25,7 @@ def prepare_home(settings: Settings) -> str:
     (settings.dagster_home / "dagster.yaml").write_text(
         template.replace(_FILES_HOLE, f'"{settings.files.as_posix()}"'), encoding="utf-8"
     )
+    prepare_objects(settings)
     return migrate(settings.effective_database_url)
 
 

@@ -9,9 +9,11 @@ from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote, urlsplit
 
 from pydantic import Field, SecretStr, ValidationError, field_validator
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic.fields import FieldInfo
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from comic_pipeline.model.errors import ErrorCode, Refused
 from comic_pipeline.model.limits import ProviderLimit, parse_budgets, parse_provider_limits
@@ -78,8 +80,17 @@ class Settings(BaseSettings):
         default=Path(".comic"), alias="COMIC_HOME", description="database, objects and Dagster home of the embedded profile"
     )
     database_url: SecretStr = Field(default=SecretStr(""), alias="COMIC_DATABASE_URL", description="empty: sqlite in COMIC_HOME")
+    database_password: SecretStr = Field(
+        default=SecretStr(""), alias="COMIC_DATABASE_PASSWORD", description="password of both database URLs, kept apart from them"
+    )
+    dagster_database_url: SecretStr = Field(
+        default=SecretStr(""), alias="COMIC_DAGSTER_DATABASE_URL", description="Postgres of Dagster's own storage (deployed)"
+    )
     objects: str = Field(default="", alias="COMIC_OBJECTS", description="a folder or s3://bucket/prefix; empty: in COMIC_HOME")
     media_url: str = Field(default="/logs/objects", alias="COMIC_MEDIA_URL", description="base of links to media in the UI")
+    media_endpoint: str = Field(
+        default="", alias="COMIC_MEDIA_ENDPOINT", description="the S3 service as browsers reach it; empty: AWS_ENDPOINT_URL_S3"
+    )
     s3_endpoint: str = Field(default="", alias="AWS_ENDPOINT_URL_S3")
 
     text_provider: TextProviderName = Field(default=TextProviderName.OFFLINE, alias="COMIC_TEXT_PROVIDER")
@@ -150,6 +161,18 @@ class Settings(BaseSettings):
         default="", alias="COMIC_PROVIDER_HOSTS", description="extra hosts that results may be fetched from, plain http allowed"
     )
 
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - the signature is the library's
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """The environment, and for secrets also the files that `<variable>_FILE` names."""
+        return init_settings, env_settings, _SecretFiles(settings_cls)
+
     @field_validator("home")
     @classmethod
     def _absolute(cls, home: Path) -> Path:
@@ -203,7 +226,13 @@ class Settings(BaseSettings):
     @property
     def effective_database_url(self) -> str:
         """The database's URL; holds a password, so never log it."""
-        return self.database_url.get_secret_value() or f"sqlite:///{self.home / 'comic.db'}"
+        url = self.database_url.get_secret_value() or f"sqlite:///{self.home / 'comic.db'}"
+        return _with_password(url, self.database_password)
+
+    @property
+    def effective_dagster_database_url(self) -> str:
+        """The URL of Dagster's own storage, "" when that is SQLite; holds a password, so never log it."""
+        return _with_password(self.dagster_database_url.get_secret_value(), self.database_password)
 
     @property
     def effective_objects(self) -> str:
@@ -230,7 +259,7 @@ class Settings(BaseSettings):
 
     def secrets(self) -> tuple[str, ...]:
         """All secret values in force, for masking."""
-        values = (self.ark_api_key, self.openspeech_token, self.openai_api_key)
+        values = (self.ark_api_key, self.openspeech_token, self.openai_api_key, self.database_password)
         return tuple(value.get_secret_value() for value in values if value.get_secret_value())
 
     def missing_keys(self) -> list[str]:
@@ -254,7 +283,11 @@ def load_settings(**overrides: Any) -> Settings:
     except ValidationError as invalid:
         error = invalid.errors(include_url=False)[0]
         name = str(error["loc"][0]) if error["loc"] else "environment"
-        value = "" if "KEY" in name or "TOKEN" in name or "URL" in name else f" {str(error.get('input'))[:80]!r}"
+        value = (
+            ""
+            if any(word in name for word in ("KEY", "TOKEN", "URL", "PASSWORD", "SALT"))
+            else f" {str(error.get('input'))[:80]!r}"
+        )
         raise Refused(ErrorCode.INPUT_INVALID, f"{name}{value}: {error['msg']}") from None
     _mask_in_logs(settings.secrets())
     return settings
@@ -264,6 +297,51 @@ def process_environment(settings: Settings) -> dict[str, str]:
     """The environment for a child process of the embedded deployment: ours, with absolute homes."""
     places = {"COMIC_HOME": str(settings.home), "DAGSTER_HOME": str(settings.dagster_home)}
     return {**os.environ, **places, **({"COMIC_OBJECTS": settings.effective_objects} if settings.objects else {})}
+
+
+def container_environment(settings: Settings) -> dict[str, str]:
+    """The environment for a Dagster process of the deployment: ours, and what `docker/dagster.yaml` asks for by `{env: …}`.
+
+    Dagster reads variables alone, so the URL of its storage gets its password here; all other secrets stay in their files.
+    """
+    url = settings.effective_dagster_database_url
+    return {**os.environ, **({"COMIC_DAGSTER_DATABASE_URL": url} if url else {})}
+
+
+class _SecretFiles(PydanticBaseSettingsSource):
+    """`ARK_API_KEY_FILE=/run/secrets/ark_api_key` instead of `ARK_API_KEY=…`, for every secret; an empty file is not set."""
+
+    def get_field_value(self, field: FieldInfo, field_name: str) -> tuple[Any, str, bool]:
+        """The secret of one field, without the line end that editors add."""
+        variable = f"{field.alias}_FILE"
+        path = os.environ.get(variable, "")
+        if not path:
+            return None, field_name, False
+        if os.environ.get(str(field.alias)):
+            raise Refused(ErrorCode.INPUT_INVALID, f"{field.alias} and {variable} are both set: which one is it?")
+        try:
+            return Path(path).read_text(encoding="utf-8").strip(), field_name, False
+        except (OSError, UnicodeDecodeError) as fault:
+            reason = fault.strerror if isinstance(fault, OSError) else "it is no text"
+            raise Refused(ErrorCode.INPUT_INVALID, f"{variable} {path!r} cannot be read: {reason}") from None
+
+    def __call__(self) -> dict[str, Any]:
+        secrets = {
+            str(field.alias): self.get_field_value(field, name)[0]
+            for name, field in self.settings_cls.model_fields.items()
+            if field.annotation is SecretStr
+        }
+        return {alias: value for alias, value in secrets.items() if value}
+
+
+def _with_password(url: str, password: SecretStr) -> str:
+    """`url` with the password in it, unless it has one already or is none of a server."""
+    parts = urlsplit(url)
+    secret = password.get_secret_value()
+    if not secret or not parts.hostname or parts.password is not None:
+        return url
+    user, _, host = parts.netloc.rpartition("@")
+    return parts._replace(netloc=f"{user}:{quote(secret, safe='')}@{host}").geturl()
 
 
 class _MaskingFactory:

@@ -3,7 +3,6 @@
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -21,16 +20,10 @@ from comic_pipeline.home import prepare_home
 from comic_pipeline.settings import Settings, load_settings
 from comic_pipeline.stages.workshop import Workshop, open_workshop
 from comic_pipeline.status import ProjectStatus, status_of
+from comic_pipeline_tests.ports import free_port, listens
 
 _BIN = Path(sys.executable).parent
 _LOOK = 0.25
-
-
-def free_port() -> int:
-    """A port of this machine that nobody uses now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def wait_for(what: str, seen: Callable[[], Any], *, seconds: float) -> Any:
@@ -166,8 +159,7 @@ class Deployment:
         }
 
     def _code_answers(self) -> bool:
-        with socket.socket() as probe:
-            return probe.connect_ex(("127.0.0.1", self.code_port)) == 0
+        return listens(self.code_port)
 
     def _web_answers(self) -> bool:
         try:

@@ -8,7 +8,6 @@ import os
 import pwd
 import shutil
 import signal
-import socket
 import stat
 import subprocess
 import tempfile
@@ -21,6 +20,8 @@ from typing import Self
 import psutil
 import psycopg2
 from psycopg2 import sql
+
+from comic_pipeline_tests.ports import free_port
 
 _USER = "comic"
 _START_SECONDS = 20.0
@@ -45,7 +46,7 @@ class PostgresServer:
     def __init__(self) -> None:
         self._folder = Path(tempfile.mkdtemp(prefix="comic-postgres-"))
         self._data = self._folder / "data"
-        self._port = _free_port()
+        self._port = free_port()
         self._process: subprocess.Popen[bytes] | None = None
         self._uid = pwd.getpwnam("nobody").pw_uid if os.geteuid() == 0 else None
         if self._uid is not None:
@@ -155,10 +156,3 @@ class PostgresServer:
                 time.sleep(0.02)
             else:
                 return
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port

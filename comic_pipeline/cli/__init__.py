@@ -21,6 +21,7 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "demo": running.demo,
     "init": running.init,
     "dev": running.dev,
+    "media": running.media,
     "submit": projects.submit,
     "projects": projects.list_projects,
     "status": projects.status,
@@ -33,6 +34,8 @@ _TASK_COMMANDS: dict[str, Callable[..., None]] = {"show": tasks.show, "cancel": 
 
 for name, command in _COMMANDS.items():
     app.command(name=name)(command)
+# Everything behind the program's name is the program's, options included.
+app.command(name="exec", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})(running.execute)
 for name, command in _TASK_COMMANDS.items():
     task_app.command(name=name)(command)
 app.add_typer(task_app, name="task")

@@ -1,4 +1,4 @@
-"""Commands that prepare or run the embedded deployment: init, dev, demo."""
+"""Commands that prepare or run a deployment: init, dev, demo; exec and media in containers."""
 
 import os
 import shutil
@@ -14,8 +14,9 @@ from rich.live import Live
 from comic_pipeline.cli.opening import JsonFlag, checked_settings, print_json
 from comic_pipeline.display import DemoProgress
 from comic_pipeline.home import prepare_home, workspace_file
+from comic_pipeline.model.errors import ErrorCode, Refused
 from comic_pipeline.model.project import DEFAULT_IDEA, RawProduceRequest
-from comic_pipeline.settings import process_environment
+from comic_pipeline.settings import container_environment, process_environment
 
 
 def init() -> None:
@@ -32,6 +33,28 @@ def dev(port: Annotated[int, typer.Option(help="Port of the Dagster UI.")] = 300
     dagster = shutil.which("dagster", path=str(Path(sys.executable).parent)) or "dagster"
     command = [dagster, "dev", "-w", str(workspace_file()), "-p", str(port), "-h", "127.0.0.1"]
     os.execve(dagster, command, process_environment(settings))  # noqa: S606  # becomes dagster, so that Ctrl-C reaches it
+
+
+def execute(command: Annotated[list[str], typer.Argument(help="The program and its arguments.")]) -> None:
+    """Check the settings, then become another program, with what Dagster wants in variables instead of secret files."""
+    environment = container_environment(checked_settings())
+    # Beside this interpreter first: the programs of the locked environment.
+    program = shutil.which(command[0], path=str(Path(sys.executable).parent)) or shutil.which(command[0])
+    if program is None:
+        raise Refused(ErrorCode.INPUT_INVALID, f"there is no program {command[0]!r}")
+    os.execve(program, command, environment)  # noqa: S606  # becomes it, so that stop signals reach it
+
+
+def media(
+    port: Annotated[int, typer.Option(help="Port to listen on.")] = 3100,
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+) -> None:
+    """Serve the stable links to media on S3: each one redirects to a fresh presigned URL. Belongs behind the proxy."""
+    import uvicorn
+
+    from comic_pipeline.links import build_redirector
+
+    uvicorn.run(build_redirector(checked_settings()), host=host, port=port, access_log=False)
 
 
 def demo(

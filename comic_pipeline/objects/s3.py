@@ -10,8 +10,9 @@ import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from datetime import UTC
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from comic_pipeline.model.errors import ErrorCode, Refused, StorageFault
 from comic_pipeline.objects.store import MissingObject, ObjectInfo, check_key, check_prefix, is_key, link
@@ -24,6 +25,9 @@ _CONNECT_TIMEOUT, _READ_TIMEOUT, _ATTEMPTS = 5, 30, 3
 _PART_BYTES = 8 * 1024 * 1024  # larger objects go up in parts of this size, four at a time
 _CHUNK_BYTES = 1024 * 1024  # of a download to a file
 _MISSING = frozenset({"NoSuchKey", "NotFound", "404"})
+_NO_BUCKET = _MISSING | {"NoSuchBucket"}
+# Regions that S3 does not want named when a bucket is made there.
+_UNNAMED_REGIONS = frozenset({"", "us-east-1", "aws-global"})
 _CHECK_KEYS = "check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY and their rights to the bucket"
 _WAYS_OUT = {
     "NoSuchBucket": "make the bucket or correct COMIC_OBJECTS",
@@ -125,17 +129,45 @@ class S3Store:
         """The link below the media address."""
         return link(self._media_url, key)
 
+    def presigned(self, key: str, *, method: str, seconds: int) -> str:
+        """A URL at which anybody may `GET` or `HEAD` (not both) the object for so long.
+
+        Computed here: the service is not asked, and whether the object exists is not looked at.
+        """
+        name = self._name(key)
+        with self._faults("link", name):
+            verb = {"GET": "get_object", "HEAD": "head_object"}[method]
+            return self._signer.generate_presigned_url(verb, Params={"Bucket": self._bucket, "Key": name}, ExpiresIn=seconds)
+
+    def make_bucket(self) -> None:
+        """Make the bucket unless it is there."""
+        from botocore.exceptions import ClientError
+
+        with self._faults("make", ""):
+            client = self._connect()
+            try:
+                client.head_bucket(Bucket=self._bucket)
+            except ClientError as answered:
+                if answered.response["Error"]["Code"] not in _NO_BUCKET:
+                    raise
+                _create_bucket(client, self._bucket)
+
     def _name(self, key: str) -> str:
         return self._prefix + check_key(key)
 
     @contextmanager
     def _calling(self, verb: str, name: str) -> "Iterator[S3Client]":
+        with self._faults(verb, name):
+            yield self._client()
+
+    @contextmanager
+    def _faults(self, verb: str, name: str) -> Iterator[None]:
         from boto3.exceptions import Boto3Error
         from botocore.exceptions import BotoCoreError, ClientError
 
         what = f"cannot {verb} s3://{self._bucket}/{name}"
         try:
-            yield self._client()
+            yield
         except ClientError as answered:
             code = answered.response["Error"]["Code"]
             if code in _MISSING:
@@ -146,6 +178,10 @@ class S3Store:
             raise StorageFault(f"{what}: {unanswered}; is {where} up, and are the AWS_* variables set?") from unanswered
         except OSError as refused:
             raise StorageFault(f"{what}: {refused}; is the temporary folder full?") from refused
+
+    @cached_property
+    def _signer(self) -> "S3Client":
+        return self._connect()
 
     def _client(self) -> "S3Client":
         """The shared client, made once: making one is not thread-safe, using it is."""
@@ -166,6 +202,8 @@ class S3Store:
             config=Config(
                 connect_timeout=_CONNECT_TIMEOUT,
                 read_timeout=_READ_TIMEOUT,
+                # Links would be signed the old way otherwise, which most services but AWS have given up.
+                signature_version="s3v4",
                 retries={"mode": "standard", "total_max_attempts": _ATTEMPTS},
                 s3={"addressing_style": "path"},
                 # The checksums that newer clients add unasked are refused by many services that speak S3.
@@ -181,6 +219,24 @@ class S3Store:
         try:
             client.head_bucket(Bucket=self._bucket)
         except ClientError as answered:
-            if answered.response["Error"]["Code"] not in _MISSING | {"NoSuchBucket"}:
+            if answered.response["Error"]["Code"] not in _NO_BUCKET:
                 raise
             raise StorageFault(f"there is no bucket {self._bucket!r}; {_WAYS_OUT['NoSuchBucket']}") from answered
+
+
+def _create_bucket(client: "S3Client", bucket: str) -> None:
+    from botocore.exceptions import ClientError
+
+    region = client.meta.region_name or ""
+    named = region not in _UNNAMED_REGIONS
+    try:
+        if named:
+            # The stubs list the regions of the day that they were made on.
+            place: Any = {"LocationConstraint": region}
+            client.create_bucket(Bucket=bucket, CreateBucketConfiguration=place)
+        else:
+            client.create_bucket(Bucket=bucket)
+    except ClientError as answered:
+        # Another `comic init` was first.
+        if answered.response["Error"]["Code"] != "BucketAlreadyOwnedByYou":
+            raise

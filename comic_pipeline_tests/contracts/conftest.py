@@ -14,13 +14,6 @@ from comic_pipeline_tests.postgres import PostgresServer
 
 
 @pytest.fixture(scope="session")
-def postgres() -> Iterator[PostgresServer]:
-    """A running server with nothing of ours in it."""
-    with PostgresServer() as server:
-        yield server
-
-
-@pytest.fixture(scope="session")
 def migrated_postgres(postgres: PostgresServer) -> str:
     """The URL of a migrated database on the server."""
     url = postgres.create_database("migrated")

@@ -176,3 +176,31 @@ def test_a_decision_must_be_one_and_signed(arguments: list[str], said: str, home
     done = comic(home, "task", "resolve", "t-1", *arguments)
     assert done.returncode == 2
     assert said in done.stderr
+
+
+_TELL = "import os, sys; print(sys.argv[1:], os.environ['COMIC_DAGSTER_DATABASE_URL'])"
+
+
+def test_exec_becomes_the_program_with_its_own_options(tmp_path: Path) -> None:
+    """The image's entry point: options behind the program's name are the program's, and Dagster gets its URL whole."""
+    (tmp_path / "password").write_text("pass\n")
+    told = {
+        "COMIC_DATABASE_PASSWORD_FILE": str(tmp_path / "password"),
+        "COMIC_DAGSTER_DATABASE_URL": "postgresql://comic@db/dagster",
+    }
+    done = comic(tmp_path / "home", "exec", "python", "-c", _TELL, "--help", "-h", "0.0.0.0", **told)
+    assert done.stdout == "['--help', '-h', '0.0.0.0'] postgresql://comic:pass@db/dagster\n", done.stderr
+
+
+@pytest.mark.parametrize(
+    ("command", "environment", "said"),
+    [
+        (["python", "-c", "print('started')"], {"COMIC_TEXT_PROVIDER": "ark"}, "ARK_API_KEY must be set"),
+        (["dagstar", "api"], {}, "there is no program 'dagstar'"),
+    ],
+)
+def test_exec_starts_nothing_that_cannot_work(command: list[str], environment: dict[str, str], said: str, tmp_path: Path) -> None:
+    """A container without its key ends at once and says why, instead of failing at the first film."""
+    done = comic(tmp_path / "home", "exec", *command, **environment)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert said in done.stderr

@@ -25,13 +25,6 @@ _FOLDER = Path(migrations.__file__).parent
 _VIEWS = {"project_progress", "project_costs", "provider_health", "qc_results"}
 
 
-@pytest.fixture(scope="module")
-def postgres() -> Iterator[PostgresServer]:
-    """A server with nothing in it."""
-    with PostgresServer() as server:
-        yield server
-
-
 @pytest.fixture(params=["sqlite", "postgresql"])
 def urls(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, str]:
     """The URLs of two empty databases."""

@@ -6,12 +6,14 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
+from pydantic import SecretStr
+from pydantic.fields import FieldInfo
 
 from comic_pipeline.model.errors import ErrorCode, Refused
 from comic_pipeline.model.limits import ProviderLimit
 from comic_pipeline.model.project import Tier
 from comic_pipeline.model.workflow import Stage
-from comic_pipeline.settings import Settings, load_settings, process_environment
+from comic_pipeline.settings import Settings, container_environment, load_settings, process_environment
 
 SECRET = "sk-very-secret-4711"
 SECRETS = ("ARK_API_KEY", "OPENAI_API_KEY", "OPENSPEECH_TOKEN")
@@ -23,6 +25,7 @@ def bare_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterato
     names = [str(field.alias) for field in Settings.model_fields.values()]
     for name in names:
         monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(f"{name}_FILE", raising=False)
     monkeypatch.chdir(tmp_path)
     factory = logging.getLogRecordFactory()
     yield
@@ -148,6 +151,81 @@ def test_secrets_show_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
     assert SECRET not in f"{settings!r} {settings} {settings.model_dump()} {settings.model_dump_json()}"
     assert settings.secrets() == (SECRET,) * 3
     assert SECRET in settings.effective_database_url
+
+
+@pytest.mark.parametrize("name", [*SECRETS, "COMIC_DATABASE_URL", "COMIC_DATABASE_PASSWORD", "COMIC_HASH_SALT"])
+def test_a_secret_may_come_in_a_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str) -> None:
+    """Variables show in process lists and in what a container engine tells; the line end of an editor is no part of a key."""
+    monkeypatch.setenv(f"{name}_FILE", str(tmp_path / "secret"))
+    (tmp_path / "secret").write_text(f"{SECRET}\n")
+    settings = load_settings()
+    given = {
+        field.alias: getattr(settings, of).get_secret_value() for of, field in Settings.model_fields.items() if _secret(field)
+    }
+    assert given[name] == SECRET
+
+
+def test_an_empty_secret_file_is_not_set(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Compose wants every secret's file to exist; a key that nobody has is an empty one."""
+    (tmp_path / "none").touch()
+    monkeypatch.setenv("ARK_API_KEY_FILE", str(tmp_path / "none"))
+    monkeypatch.setenv("COMIC_TEXT_PROVIDER", "ark")
+    assert load_settings().missing_keys() == ["ARK_API_KEY"]
+
+
+@pytest.mark.parametrize("content", [None, b"\xff\xfe"])
+def test_a_secret_file_that_cannot_be_read_is_named(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, content: bytes | None
+) -> None:
+    """A wrong path must not pass for a key that was not given."""
+    path = tmp_path / "secret"
+    if content is not None:
+        path.write_bytes(content)
+    monkeypatch.setenv("ARK_API_KEY_FILE", str(path))
+    with pytest.raises(Refused, match=f"ARK_API_KEY_FILE .*{path}"):
+        load_settings()
+
+
+def test_a_secret_given_twice_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Which of the two is meant, nobody can know; neither is shown."""
+    (tmp_path / "secret").write_text(SECRET)
+    monkeypatch.setenv("ARK_API_KEY_FILE", str(tmp_path / "secret"))
+    monkeypatch.setenv("ARK_API_KEY", "another")
+    with pytest.raises(Refused, match="ARK_API_KEY and ARK_API_KEY_FILE") as refused:
+        load_settings()
+    assert SECRET not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("url", "password", "effective"),
+    [
+        ("postgresql+psycopg2://comic@db:5432/comic", "a/b:c@d", "postgresql+psycopg2://comic:a%2Fb%3Ac%40d@db:5432/comic"),
+        ("postgresql+psycopg2://comic:own@db/comic", "other", "postgresql+psycopg2://comic:own@db/comic"),
+        ("postgresql+psycopg2://comic@db/comic", "", "postgresql+psycopg2://comic@db/comic"),
+        ("sqlite:////srv/comic.db", "unused", "sqlite:////srv/comic.db"),
+    ],
+)
+def test_the_password_of_the_database_may_come_apart(url: str, password: str, effective: str) -> None:
+    """One secret serves both databases and the server itself; what it is made of must not break the URL."""
+    settings = load_settings(COMIC_DATABASE_URL=url, COMIC_DAGSTER_DATABASE_URL=url, COMIC_DATABASE_PASSWORD=password)
+    assert settings.effective_database_url == effective
+    assert settings.effective_dagster_database_url == effective
+
+
+def test_dagster_is_told_its_url_and_no_other_secret(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Dagster's own settings read variables alone; provider keys stay in their files."""
+    for name in ("COMIC_DATABASE_PASSWORD", "ARK_API_KEY"):
+        (tmp_path / name).write_text(f"{name}-{SECRET}")
+        monkeypatch.setenv(f"{name}_FILE", str(tmp_path / name))
+    monkeypatch.setenv("COMIC_DAGSTER_DATABASE_URL", "postgresql+psycopg2://comic@db/dagster")
+    environment = container_environment(load_settings())
+    told = f"postgresql+psycopg2://comic:COMIC_DATABASE_PASSWORD-{SECRET}@db/dagster"
+    assert {name for name, value in environment.items() if SECRET in value} == {"COMIC_DAGSTER_DATABASE_URL"}
+    assert environment["COMIC_DAGSTER_DATABASE_URL"] == told
+
+
+def _secret(field: FieldInfo) -> bool:
+    return field.annotation is SecretStr
 
 
 @pytest.mark.parametrize("name", ["comic_pipeline", "comic_pipeline.work", "comic_pipeline.providers.chat"])

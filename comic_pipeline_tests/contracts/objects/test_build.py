@@ -10,7 +10,7 @@ from comic_pipeline.objects.folder import FolderStore
 from comic_pipeline.objects.s3 import S3Store
 from comic_pipeline.objects.store import link
 from comic_pipeline.settings import Settings
-from comic_pipeline_tests.contracts.objects.conftest import S3Server
+from comic_pipeline_tests.s3 import S3Server
 
 
 def test_by_default_objects_lie_below_the_home(tmp_path: Path) -> None:

@@ -12,7 +12,8 @@ from comic_pipeline.model.errors import Refused, StorageFault
 from comic_pipeline.objects import s3
 from comic_pipeline.objects.s3 import S3Store
 from comic_pipeline.objects.store import MissingObject
-from comic_pipeline_tests.contracts.objects.conftest import S3Server, free_port
+from comic_pipeline_tests.ports import free_port
+from comic_pipeline_tests.s3 import S3Server
 
 KEY = "projects/p/frames/0-abc.png"
 
@@ -103,6 +104,27 @@ def test_a_missing_bucket_is_not_a_missing_object(s3_variables: S3Server) -> Non
         with pytest.raises(StorageFault, match="no bucket 'no-such-bucket'") as fault:
             ask(KEY)
         assert not isinstance(fault.value, MissingObject)
+
+
+def test_a_bucket_is_made_once_and_keeps_what_is_in_it(s3_variables: S3Server) -> None:
+    """`comic init` may run again and again, also twice at once."""
+    name = f"made-{secrets.token_hex(4)}"
+    first, second = (S3Store(f"s3://{name}/films", endpoint=s3_variables.endpoint, media_url="/media") for _ in range(2))
+
+    first.make_bucket()
+    first.put(KEY, b"x", mime="image/png")
+    second.make_bucket()
+
+    assert second.get(KEY) == b"x"
+
+
+def test_a_bucket_that_cannot_be_made_is_a_fault(s3_variables: S3Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wrong keys at `comic init` are named there, and not found by the first film."""
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", secrets.token_hex(16))
+    store = S3Store(f"s3://made-{secrets.token_hex(4)}", endpoint=s3_variables.endpoint, media_url="/media")
+
+    with pytest.raises(StorageFault, match="AWS_SECRET_ACCESS_KEY"):
+        store.make_bucket()
 
 
 def test_objects_carry_their_type(s3_variables: S3Server) -> None:
