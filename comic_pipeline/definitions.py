@@ -10,6 +10,7 @@ from comic_pipeline.defs.io import document_io_manager
 from comic_pipeline.defs.jobs import STAGE_JOBS
 from comic_pipeline.defs.resources import open_from_environment, workshop_resource
 from comic_pipeline.defs.sensors import workflow_sensor
+from comic_pipeline.defs.telling import alerts_sensor, notification_sensor
 from comic_pipeline.stages.workshop import Workshop
 
 
@@ -19,7 +20,7 @@ def build_definitions(opener: Callable[[], Workshop]) -> dg.Definitions:
         assets=ASSETS,
         asset_checks=CHECKS,
         jobs=STAGE_JOBS,
-        sensors=[workflow_sensor],
+        sensors=[workflow_sensor, notification_sensor, alerts_sensor],
         resources={"workshop": workshop_resource(opener), "documents": document_io_manager},
         # One process a run: a multiprocess step costs 2.4 s and 110 MB (dagster.md section 5), and shots fan out by asyncio.
         executor=dg.in_process_executor,

@@ -15,6 +15,7 @@ from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
+from comic_pipeline.model.alerting import AlertRule, Band, parse_bands
 from comic_pipeline.model.errors import ErrorCode, Refused
 from comic_pipeline.model.limits import ProviderLimit, parse_budgets, parse_provider_limits
 from comic_pipeline.model.project import Tier
@@ -67,6 +68,22 @@ class FrameFailure(StrEnum):
 
     FAIL = "fail"
     PLACEHOLDER = "placeholder"
+
+
+class WebhookStyle(StrEnum):
+    """Who receives notices."""
+
+    JSON = "json"
+    FEISHU = "feishu"
+    DINGTALK = "dingtalk"
+    SLACK = "slack"
+
+
+class Cleanup(StrEnum):
+    """What the daily clean-up does about what it finds."""
+
+    REPORT = "report"
+    DELETE = "delete"
 
 
 class Settings(BaseSettings):
@@ -161,6 +178,33 @@ class Settings(BaseSettings):
         default="", alias="COMIC_PROVIDER_HOSTS", description="extra hosts that results may be fetched from, plain http allowed"
     )
 
+    webhook_url: SecretStr = Field(
+        default=SecretStr(""), alias="COMIC_WEBHOOK_URL", description="where notices are posted; empty: nowhere"
+    )
+    webhook_secret: SecretStr = Field(default=SecretStr(""), alias="COMIC_WEBHOOK_SECRET", description="signs them")
+    webhook_style: WebhookStyle = Field(default=WebhookStyle.JSON, alias="COMIC_WEBHOOK_STYLE")
+    webhook_language: str = Field(default="zh", alias="COMIC_WEBHOOK_LANGUAGE", pattern="^(zh|en)$")
+    webhook_http: bool = Field(default=False, alias="COMIC_WEBHOOK_HTTP", description="plain http is allowed too")
+    webhook_tries: int = Field(default=8, ge=1, alias="COMIC_WEBHOOK_TRIES", description="then a notice is dead")
+    alerts_text: str = Field(
+        default="failed_tasks=20/5,provider_failing=5/0,queue_backlog=50/20,film_failures=30/15,cost_outlier=3/2,space_low=90/85",
+        alias="COMIC_ALERTS",
+        description="rule=raised at/cleared at; a rule not named is off",
+    )
+    objects_gb: float = Field(
+        default=0.0, ge=0, allow_inf_nan=False, alias="COMIC_OBJECTS_GB", description="what the bucket may hold; 0: no alert"
+    )
+    cleanup: Cleanup = Field(default=Cleanup.REPORT, alias="COMIC_CLEANUP")
+    cleanup_days: int = Field(
+        default=30, ge=1, alias="COMIC_CLEANUP_DAYS", description="how long media that nothing uses any more are kept"
+    )
+    history_days: int = Field(
+        default=90,
+        ge=1,
+        alias="COMIC_HISTORY_DAYS",
+        description="how long notices, cleared alerts and Dagster's step events are kept",
+    )
+
     @classmethod
     def settings_customise_sources(
         cls,
@@ -190,6 +234,12 @@ class Settings(BaseSettings):
         parse_budgets(text)
         return text
 
+    @field_validator("alerts_text")
+    @classmethod
+    def _alerts_readable(cls, text: str) -> str:
+        parse_bands(text)
+        return text
+
     @field_validator("retry_delays_text")
     @classmethod
     def _delays_readable(cls, text: str) -> str:
@@ -212,6 +262,11 @@ class Settings(BaseSettings):
     def budgets(self) -> dict[Tier, Decimal]:
         """CNY a project by tier."""
         return parse_budgets(self.budgets_text)
+
+    @cached_property
+    def alert_bands(self) -> dict[AlertRule, Band]:
+        """Thresholds of the rules that are watched."""
+        return parse_bands(self.alerts_text)
 
     @property
     def files(self) -> Path:
@@ -259,7 +314,7 @@ class Settings(BaseSettings):
 
     def secrets(self) -> tuple[str, ...]:
         """All secret values in force, for masking."""
-        values = (self.ark_api_key, self.openspeech_token, self.openai_api_key, self.database_password)
+        values = (self.ark_api_key, self.openspeech_token, self.openai_api_key, self.database_password, self.webhook_url, self.webhook_secret)
         return tuple(value.get_secret_value() for value in values if value.get_secret_value())
 
     def missing_keys(self) -> list[str]:

@@ -8,9 +8,11 @@ from sqlalchemy import Connection, select, update
 
 from comic_pipeline.model.errors import ErrorCode, Refused
 from comic_pipeline.model.limits import FORMAL_TIERS
+from comic_pipeline.model.notice import EVENT_OF_STATE, notice_of_move
 from comic_pipeline.model.project import Project
 from comic_pipeline.model.task import hash_of
 from comic_pipeline.model.workflow import ACTIVE_PROJECT_STATES, ProjectState
+from comic_pipeline.store import notifications
 from comic_pipeline.store.rows import read_row
 from comic_pipeline.store.schema import projects
 
@@ -87,13 +89,27 @@ def find_active_formal(connection: Connection, user_id: str) -> str | None:
 def move(
     connection: Connection, project_id: str, *, old: Collection[ProjectState], new: ProjectState, now: datetime, **values: Any
 ) -> bool:
-    """Move a project to `new` if it is in one of `old`. False when it was not: somebody else moved it."""
+    """Move a project to `new` if it is in one of `old`. False when it was not: somebody else moved it.
+
+    What is news to the outside is written to the outbox with it: a move and its notice are one transaction.
+    """
     done = connection.execute(
         update(projects)
         .where(projects.c.id == project_id, projects.c.status.in_(old))
         .values(status=new, updated_at=now, **values)
     )
+    if done.rowcount == 1 and new in EVENT_OF_STATE and new not in old:
+        _tell(connection, project_id, new, now=now)
     return done.rowcount == 1
+
+
+def _tell(connection: Connection, project_id: str, state: ProjectState, *, now: datetime) -> None:
+    # As the row has them, not as a Project: a row that cannot be read any more must still be ended, and told about.
+    wanted = (projects.c[name] for name in ("id", "user_id", "tier", "title", "fail_stage", "error_code"))
+    facts = connection.execute(select(*wanted).where(projects.c.id == project_id)).mappings().one()
+    notice = notice_of_move(dict(facts), state, now=now)
+    if notice is not None:
+        notifications.add(connection, notice, now=now)
 
 
 def set_title(connection: Connection, project_id: str, title: str, *, now: datetime) -> None:

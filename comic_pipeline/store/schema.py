@@ -7,6 +7,7 @@ from sqlalchemy import (
     Boolean,
     CheckConstraint,
     Column,
+    Float,
     ForeignKey,
     Index,
     Integer,
@@ -19,7 +20,9 @@ from sqlalchemy import (
     text,
 )
 
+from comic_pipeline.model.alerting import AlertRule
 from comic_pipeline.model.errors import ErrorCode
+from comic_pipeline.model.notice import NoticeEvent, NoticeStatus
 from comic_pipeline.model.project import Aspect, DurationBucket, Language, ProjectKind, Resolution, Tier
 from comic_pipeline.model.storyboard import OverrideField
 from comic_pipeline.model.task import AttemptKind, AttemptState, TaskStatus, TaskType
@@ -204,6 +207,7 @@ tasks = Table(
     _one_of("status", TaskStatus),
     _one_of("error_code", ErrorCode, nullable=True),
     Index("tasks_by_cancel", "status", "cancel_requested"),
+    Index("tasks_by_end", "status", "finished_at"),
     Index("tasks_by_shot", "project_id", "task_type", "shot_seq"),
 )
 Index(
@@ -313,27 +317,54 @@ alerts = Table(
     "alerts",
     metadata,
     Column("id", Integer, primary_key=True, autoincrement=True),
-    Column("rule", String(64), nullable=False),
+    Column("rule", String(32), nullable=False),
     Column("subject", String(128), nullable=False),
-    Column("message", Text, nullable=False),
-    Column("raised_at", UtcTime, nullable=False),
+    # The newest measured number and the one at which the alert is raised.
+    Column("value", Float, nullable=False),
+    Column("limit", Float, nullable=False),
+    Column("message_zh", Text, nullable=False),
+    Column("message_en", Text, nullable=False),
+    # Since when the number is too high; raised once it has been so for the rule's time, and only then told to anybody.
+    Column("since", UtcTime, nullable=False),
+    Column("raised_at", UtcTime),
     Column("cleared_at", UtcTime),
+    _one_of("rule", AlertRule),
+    CheckConstraint("cleared_at IS NULL OR raised_at IS NOT NULL", name="cleared_after_raised"),
+    Index("alerts_by_time", "raised_at"),
+)
+Index(
+    "one_open_alert",
+    alerts.c.rule,
+    alerts.c.subject,
+    unique=True,
+    sqlite_where=text("cleared_at IS NULL"),
+    postgresql_where=text("cleared_at IS NULL"),
 )
 
 notifications = Table(
     "notifications",
     metadata,
     Column("id", Integer, primary_key=True, autoincrement=True),
+    # What receivers tell doubles by: the same for every try.
+    Column("event_id", String(160), nullable=False),
+    Column("event", String(32), nullable=False),
+    # Notices of one stream are sent one after another.
+    Column("stream", String(200), nullable=False),
     Column("project_id", String(63)),
-    Column("event", String(64), nullable=False),
     Column("body", Text, nullable=False),
     Column("status", String(16), nullable=False),
     Column("tries", Integer, nullable=False, server_default="0"),
     Column("not_before", UtcTime),
+    Column("lease_owner", String(80)),
+    Column("lease_expires_at", UtcTime),
+    Column("last_error", Text),
     Column("created_at", UtcTime, nullable=False),
     Column("sent_at", UtcTime),
-    _one_of("status", ("new", "sent", "failed")),
+    UniqueConstraint("event_id", name="one_notice_per_event"),
+    _one_of("event", NoticeEvent),
+    _one_of("status", NoticeStatus),
     Index("notifications_open", "status", "id"),
+    Index("notifications_by_stream", "stream", "status", "id"),
 )
 
 provider_slots = Table(

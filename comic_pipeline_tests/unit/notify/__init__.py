@@ -1,0 +1,1 @@
+"""Bodies, signatures and addresses of the webhook."""
