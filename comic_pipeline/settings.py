@@ -314,7 +314,14 @@ class Settings(BaseSettings):
 
     def secrets(self) -> tuple[str, ...]:
         """All secret values in force, for masking."""
-        values = (self.ark_api_key, self.openspeech_token, self.openai_api_key, self.database_password, self.webhook_url, self.webhook_secret)
+        values = (
+            self.ark_api_key,
+            self.openspeech_token,
+            self.openai_api_key,
+            self.database_password,
+            self.webhook_url,
+            self.webhook_secret,
+        )
         return tuple(value.get_secret_value() for value in values if value.get_secret_value())
 
     def missing_keys(self) -> list[str]:
