@@ -18,6 +18,7 @@ from comic_pipeline.providers.interface import (
     CancelOutcome,
     Done,
     FoundJob,
+    Go,
     Inline,
     JobStatus,
     JsonObject,
@@ -25,6 +26,7 @@ from comic_pipeline.providers.interface import (
     Phase,
     Remote,
     Submitted,
+    at_once,
 )
 from comic_pipeline.work.clock import Clock
 from comic_pipeline_tests.builders import NOW
@@ -136,7 +138,7 @@ class Sent:
     at: datetime
 
 
-Verb = Literal["submit", "poll", "cancel", "find", "fetch"]
+Verb = Literal["build", "submit", "poll", "cancel", "find", "fetch"]
 
 
 def delivery(words: str) -> bytes:
@@ -212,8 +214,10 @@ class ScriptedProvider:
         """A little more than the price, so that the two can be told apart in the books."""
         return self.estimated
 
-    async def submit(self, request: Wish) -> Submitted | Done:
-        """Count the create, then do as the script says."""
+    async def submit(self, request: Wish, *, go: Go = at_once) -> Submitted | Done:
+        """Build the request (the script's `build`), count the create once it may leave, then do as the script says."""
+        await self._next("build")
+        await go()
         self.sent.append(Sent(request, self._clock.now()))
         self._under_way += 1
         self.most_at_once = max(self.most_at_once, self._under_way)

@@ -13,7 +13,7 @@ from comic_pipeline.providers.download import IMAGE_LIMITS
 from comic_pipeline.providers.envelope import VendorError, read_error
 from comic_pipeline.providers.http import Service
 from comic_pipeline.providers.image_answer import read_image
-from comic_pipeline.providers.interface import Done, ImageRequest, JsonObject
+from comic_pipeline.providers.interface import Done, Go, ImageRequest, JsonObject, at_once
 
 IMAGE_SECONDS = 300.0
 # -1 (any) to 2^31-1 is what all versions take; ours are never "any".
@@ -50,9 +50,9 @@ class ArkImage(AtOnceAdapter[ImageRequest]):
         size = self._size(request)
         return ark_image_price(ark_image_model(self.model), pixels=size.width * size.height)
 
-    async def submit(self, request: ImageRequest) -> Done:
+    async def submit(self, request: ImageRequest, *, go: Go = at_once) -> Done:
         """Draw once. Raises ProviderFault as Ark's codes say, EMPTY_RESPONSE without a picture, OutcomeUnknown."""
-        reply = await self._wire.create("/images/generations", self.describe(request))
+        reply = await self._wire.create("/images/generations", self.describe(request), go=go)
         document = reply.document()
         error = read_error(document)
         if not reply.ok:

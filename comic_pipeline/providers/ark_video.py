@@ -30,11 +30,13 @@ from comic_pipeline.providers.interface import (
     ClipRequest,
     Done,
     FoundJob,
+    Go,
     JobStatus,
     JsonObject,
     Phase,
     Remote,
     Submitted,
+    at_once,
 )
 from comic_pipeline.providers.picture import check_first_frame, data_uri
 
@@ -90,10 +92,10 @@ class ArkVideo(HttpAdapter):
         tokens = clip_tokens(entry, seconds=seconds, aspect=request.aspect, resolution=request.resolution)
         return clip_price(entry, tokens=tokens, resolution=request.resolution)
 
-    async def submit(self, request: ClipRequest) -> Submitted:
+    async def submit(self, request: ClipRequest, *, go: Go = at_once) -> Submitted:
         """Create one task. Raises ProviderFault as Ark's codes say, OutcomeUnknown when a task may exist all the same."""
         body = self.describe(request) | {"content": _content(request.prompt, data_uri(request.first_frame))}
-        reply = await self._wire.create(_TASKS, body)
+        reply = await self._wire.create(_TASKS, body, go=go)
         document = reply.document()
         error = read_error(document)
         if error is None and reply.status in _GATEWAY_GAVE_UP:

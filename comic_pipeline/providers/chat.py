@@ -12,7 +12,7 @@ from comic_pipeline.model.money import ZERO
 from comic_pipeline.providers.adapter import AtOnceAdapter
 from comic_pipeline.providers.catalog import TextPrice, guess_tokens
 from comic_pipeline.providers.envelope import Reply, VendorError, make_fault, read_error, read_usage
-from comic_pipeline.providers.interface import Done, Inline, JsonObject, TextRequest
+from comic_pipeline.providers.interface import Done, Go, Inline, JsonObject, TextRequest, at_once
 
 logger = logging.getLogger(__name__)
 
@@ -40,7 +40,7 @@ class ChatAdapter(AtOnceAdapter[TextRequest]):
         prompt = sum(guess_tokens(message["content"]) for message in _messages(request))
         return self._price().of(prompt=prompt, cached=0, completion=request.max_tokens)
 
-    async def submit(self, request: TextRequest) -> Done:
+    async def submit(self, request: TextRequest, *, go: Go = at_once) -> Done:
         """Ask once; the output is the answer's text in UTF-8.
 
         Raises ProviderFault: EMPTY_RESPONSE (no body, choices or text), MODERATION_REJECTED, PROVIDER_ERROR (cut at max_tokens,
@@ -49,7 +49,7 @@ class ChatAdapter(AtOnceAdapter[TextRequest]):
         body = self.describe(request)
         if not self._json_mode:
             del body["response_format"]
-        reply = await self._wire.create("/chat/completions", body)
+        reply = await self._wire.create("/chat/completions", body, go=go)
         document = reply.document()
         error = read_error(document)
         if not reply.ok or error is not None:

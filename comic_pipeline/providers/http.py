@@ -19,13 +19,15 @@ import httpx
 from comic_pipeline.model.errors import ErrorCode, OutcomeUnknown, ProviderFault, Refused
 from comic_pipeline.providers.download import FetchLimits, HostRules, download, is_loopback
 from comic_pipeline.providers.envelope import Reply, parse_retry_after
-from comic_pipeline.providers.interface import JsonObject
+from comic_pipeline.providers.interface import Go, JsonObject, at_once
 
 CONNECT_SECONDS = 10.0
 POLL_SECONDS = 30.0
 REPLY_MB = 64
 # Names under which vendors send their id of a call: Ark and OpenAI (1.0), speech (2.1).
 _REQUEST_ID_HEADERS = ("x-request-id", "x-tt-logid")
+# What httpcore tells its `trace` extension when a connection is up and the first byte of a request is about to be written.
+_LEAVES = "http11.send_request_headers.started"
 # httpx raises these while it gets a connection: the request has surely not left.
 _NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.ProxyError, httpx.UnsupportedProtocol)
 
@@ -85,16 +87,27 @@ class Wire:
         self._client: httpx.AsyncClient | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
 
-    async def create(self, path: str, body: JsonObject) -> Reply:
+    async def create(self, path: str, body: JsonObject, *, go: Go = at_once) -> Reply:
         """POST `body` once and return the whole answer, whatever its status.
 
-        Raises ProviderFault(PROVIDER_ERROR, PROVIDER_TIMEOUT) when the request surely was not sent, else OutcomeUnknown.
+        `go` is awaited when the connection stands and the body is written, so that between it and the request nothing takes time
+        (a TLS handshake alone is a tenth of a second); what it raises goes through. Raises ProviderFault(PROVIDER_ERROR,
+        PROVIDER_TIMEOUT) when the request surely was not sent, else OutcomeUnknown.
         """
-        name = self.service.name
+        name, patience = self.service.name, self._create_seconds + CONNECT_SECONDS
         try:
             # The read time-out of httpx starts anew with every byte; the outer one ends an answer that only drips.
-            async with asyncio.timeout(self._create_seconds + CONNECT_SECONDS):
-                return await self._exchange("POST", path, read_seconds=self._create_seconds, json=body)
+            async with asyncio.timeout(patience) as limit:
+
+                async def trace(event: str, info: dict[str, Any]) -> None:
+                    # A proxy is sent a CONNECT of its own before.
+                    if event == _LEAVES and info["request"].method == b"POST":
+                        limit.reschedule(None)
+                        await go()
+                        limit.reschedule(asyncio.get_running_loop().time() + patience)
+
+                extensions = {"trace": trace}
+                return await self._exchange("POST", path, read_seconds=self._create_seconds, json=body, extensions=extensions)
         except _NOT_SENT as fault:
             raise self._not_sent(fault) from fault
         except httpx.LocalProtocolError:

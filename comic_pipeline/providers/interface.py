@@ -4,7 +4,7 @@ The same five verbs fit every vendor (providers.md section 4): submit, poll, can
 services answer `submit` with `Done` at once; video services with `Submitted` and are polled.
 """
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
@@ -183,6 +183,13 @@ class CancelOutcome(StrEnum):
     UNSUPPORTED = "unsupported"
 
 
+Go = Callable[[], Awaitable[None]]
+
+
+async def at_once() -> None:
+    """Nobody paces this create."""
+
+
 RequestT_contra = TypeVar("RequestT_contra", contravariant=True)
 
 
@@ -210,8 +217,11 @@ class Provider(Protocol[RequestT_contra]):
         """What `submit` of this very request will probably cost, in CNY."""
         ...
 
-    async def submit(self, request: RequestT_contra) -> Submitted | Done:
-        """Make the one paid call."""
+    async def submit(self, request: RequestT_contra, *, go: Go = at_once) -> Submitted | Done:
+        """Make the one paid call. `go` is awaited once, when all is ready and the request is about to leave.
+
+        What `go` raises goes through, and then nothing was sent.
+        """
         ...
 
     async def poll(self, job_id: str, request: RequestT_contra) -> JobStatus:

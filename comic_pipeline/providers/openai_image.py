@@ -18,7 +18,7 @@ from comic_pipeline.providers.download import IMAGE_LIMITS
 from comic_pipeline.providers.envelope import Reply, VendorError, read_error
 from comic_pipeline.providers.http import Service
 from comic_pipeline.providers.image_answer import read_image
-from comic_pipeline.providers.interface import Done, ImageRequest, JsonObject
+from comic_pipeline.providers.interface import Done, Go, ImageRequest, JsonObject, at_once
 from comic_pipeline.providers.openai_errors import openai_refusal
 
 IMAGE_SECONDS = 300.0
@@ -53,9 +53,9 @@ class OpenAiImage(AtOnceAdapter[ImageRequest]):
             self.model, prompt_tokens=guess_tokens(request.prompt), picture_tokens=OPENAI_MEDIUM_TOKENS[request.aspect]
         )
 
-    async def submit(self, request: ImageRequest) -> Done:
+    async def submit(self, request: ImageRequest, *, go: Go = at_once) -> Done:
         """Draw once. Raises ProviderFault by the vendor's code, EMPTY_RESPONSE without a picture, OutcomeUnknown."""
-        reply = await self._wire.create("/images/generations", self.describe(request))
+        reply = await self._wire.create("/images/generations", self.describe(request), go=go)
         document = reply.document()
         error = read_error(document)
         if not reply.ok or error is not None:

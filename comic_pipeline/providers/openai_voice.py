@@ -10,7 +10,7 @@ from comic_pipeline.providers.catalog import openai_voice_price
 from comic_pipeline.providers.download import AUDIO_LIMITS
 from comic_pipeline.providers.envelope import read_error
 from comic_pipeline.providers.http import Service
-from comic_pipeline.providers.interface import Done, Inline, JsonObject, VoiceRequest
+from comic_pipeline.providers.interface import Done, Go, Inline, JsonObject, VoiceRequest, at_once
 from comic_pipeline.providers.openai_errors import openai_refusal
 from comic_pipeline.providers.openspeech import VOICE_SECONDS, check_speakable
 
@@ -36,9 +36,9 @@ class OpenAiVoice(AtOnceAdapter[VoiceRequest]):
         """CNY for the characters of the line."""
         return openai_voice_price(self.model, len(request.text))
 
-    async def submit(self, request: VoiceRequest) -> Done:
+    async def submit(self, request: VoiceRequest, *, go: Go = at_once) -> Done:
         """Speak once. Raises ProviderFault by the vendor's code, EMPTY_RESPONSE without sound, OutcomeUnknown."""
-        reply = await self._wire.create("/audio/speech", self.describe(request))
+        reply = await self._wire.create("/audio/speech", self.describe(request), go=go)
         document = reply.document()
         # Sound is never JSON or a page: either in a 200 is a failure that some server told with the wrong status.
         if reply.ok and not reply.body:

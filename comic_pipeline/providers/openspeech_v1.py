@@ -9,7 +9,7 @@ from comic_pipeline.model.errors import ErrorCode, ProviderFault
 from comic_pipeline.providers.download import AUDIO_LIMITS
 from comic_pipeline.providers.http import Service
 from comic_pipeline.providers.image_answer import decode_base64
-from comic_pipeline.providers.interface import Done, Inline, JsonObject, VoiceRequest
+from comic_pipeline.providers.interface import Done, Go, Inline, JsonObject, VoiceRequest, at_once
 from comic_pipeline.providers.openspeech import SAMPLE_RATE, VOICE_SECONDS, OpenSpeechAdapter, check_speakable, read_code
 
 TEXT_BYTES = 1_024
@@ -57,11 +57,11 @@ class OpenSpeechV1(OpenSpeechAdapter):
             "request": {"text": request.text, "text_type": "plain", "operation": "query"},
         }
 
-    async def submit(self, request: VoiceRequest) -> Done:
+    async def submit(self, request: VoiceRequest, *, go: Go = at_once) -> Done:
         """Speak once. Raises ProviderFault by the body's code, not the status, EMPTY_RESPONSE without sound; OutcomeUnknown."""
         body = self.describe(request)
         body["request"] = body["request"] | {"reqid": self._new_id()}
-        reply = await self._wire.create("/api/v1/tts", body)
+        reply = await self._wire.create("/api/v1/tts", body, go=go)
         document = reply.document() or {}
         code = read_code(document.get("code"))
         message = str(document.get("message") or reply.shape)

@@ -15,7 +15,7 @@ from comic_pipeline.providers.download import AUDIO_LIMITS
 from comic_pipeline.providers.envelope import Reply, read_usage
 from comic_pipeline.providers.http import Service
 from comic_pipeline.providers.image_answer import decode_base64
-from comic_pipeline.providers.interface import Done, Inline, JsonObject, VoiceRequest
+from comic_pipeline.providers.interface import Done, Go, Inline, JsonObject, VoiceRequest, at_once
 from comic_pipeline.providers.openspeech import SAMPLE_RATE, VOICE_SECONDS, OpenSpeechAdapter, check_speakable, read_code
 
 _PIECE = 0
@@ -42,11 +42,11 @@ class OpenSpeechV3(OpenSpeechAdapter):
             },
         }
 
-    async def submit(self, request: VoiceRequest) -> Done:
+    async def submit(self, request: VoiceRequest, *, go: Go = at_once) -> Done:
         """Speak once. Raises ProviderFault by code and message, PROVIDER_ERROR for a stream without its end, OutcomeUnknown."""
         body = self.describe(request)
         del body["resource"]
-        reply = await self._wire.create("/api/v3/tts/unidirectional", body)
+        reply = await self._wire.create("/api/v3/tts/unidirectional", body, go=go)
         sound, usage = self._assemble(reply, text=request.text)
         if not sound:
             raise ProviderFault(ErrorCode.EMPTY_RESPONSE, f"{self.name} sent no sound", request_id=reply.request_id)

@@ -18,7 +18,7 @@ from comic_pipeline.model.media import Cue, MediaRef
 from comic_pipeline.model.money import ZERO
 from comic_pipeline.model.project import Frame, Language
 from comic_pipeline.objects.store import ObjectStore
-from comic_pipeline.providers.interface import CancelOutcome, Done, FoundJob, Inline, JobStatus, JsonObject, Output
+from comic_pipeline.providers.interface import CancelOutcome, Done, FoundJob, Go, Inline, JobStatus, JsonObject, Output, at_once
 
 # Part of the key: a change in how films are put together makes new films, and this number says so.
 RENDER_VERSION = "1"
@@ -79,8 +79,9 @@ class LocalRender:
         """Local work costs nothing."""
         return ZERO
 
-    async def submit(self, request: FilmRequest) -> Done:
+    async def submit(self, request: FilmRequest, *, go: Go = at_once) -> Done:
         """Render. Raises MediaFault(FFMPEG_FAILED), StorageFault."""
+        await go()
         with ExitStack() as stack:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="comic-film-")))
             shots = tuple(

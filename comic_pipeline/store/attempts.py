@@ -238,6 +238,18 @@ def check_cancel(connection: Connection, task: Task) -> None:
         raise WorkStopped(ErrorCode.CANCELLED, "cancel was requested / 已请求取消")
 
 
+def check_promised(connection: Connection, attempt: Attempt) -> None:
+    """Before the request leaves: raise WorkStopped(CONFLICT) unless the promise still stands.
+
+    A process that was frozen between promise and request finds that another run has settled its attempt meanwhile.
+    """
+    standing = get(connection, attempt.task_id, attempt.number)
+    if standing.state is not AttemptState.INTENT:
+        raise WorkStopped(
+            ErrorCode.CONFLICT, f"attempt {attempt.number} of task {attempt.task_id} is {standing.state}; nothing was sent"
+        )
+
+
 def _check_spend(connection: Connection, project: Project, *, estimate: Decimal, limits: SpendLimits, now: datetime) -> None:
     of_project = tasks.c.project_id == project.id
     booked, made = connection.execute(

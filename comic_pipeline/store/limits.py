@@ -3,9 +3,11 @@
 Each function is one short transaction's worth of work; waiting is the caller's.
 """
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import Connection, delete, select, update
+from sqlalchemy import Connection, and_, delete, select, update
 from sqlalchemy.exc import IntegrityError
 
 from comic_pipeline.store.schema import leases, provider_pace, provider_slots
@@ -45,25 +47,62 @@ def free_slot(connection: Connection, provider: str, *, holder: str) -> None:
     connection.execute(delete(provider_slots).where(provider_slots.c.provider_id == provider, provider_slots.c.holder == holder))
 
 
-def take_turn(connection: Connection, provider: str, *, qps: float, now: datetime) -> datetime:
-    """Reserve the next create and return the moment at which it may be sent: turns lie 1/qps apart, never in a burst."""
-    step = timedelta(seconds=1.0 / qps)
+@dataclass(frozen=True)
+class Pace:
+    """A provider's row: when the next turn is, and when the last create leaves or has left."""
+
+    next_at: datetime
+    sent_at: datetime | None
+
+
+def take_turn(connection: Connection, provider: str, *, step: float, now: datetime) -> datetime:
+    """Reserve a place in line and return its moment: turns lie `step` seconds apart, never in a burst.
+
+    A turn orders those who wait; that its owner is on time is not said. See `take_departure`.
+    """
+    apart = timedelta(seconds=step)
+
+    def turn(pace: Pace | None) -> tuple[datetime, Pace]:
+        moment = now if pace is None else max(pace.next_at, now)
+        return moment, Pace(next_at=moment + apart, sent_at=None if pace is None else pace.sent_at)
+
+    return _take_moment(connection, provider, turn)
+
+
+def take_departure(
+    connection: Connection, provider: str, *, step: float, earliest: datetime, missed: datetime | None = None
+) -> datetime:
+    """Fix the moment at which a create leaves: not before `earliest`, and `step` seconds after the last one's, whoever sent it.
+
+    `missed` is a moment that the caller was given before and could not keep; unless others have built on it, it costs no step.
+    """
+    apart = timedelta(seconds=step)
+
+    def departure(pace: Pace | None) -> tuple[datetime, Pace]:
+        last = None if pace is None else pace.sent_at
+        moment = earliest if last is None or last == missed else max(last + apart, earliest)
+        # Whoever asks for a turn from now on waits in line, and not with a promise to pay at the last gate.
+        next_at = moment + apart if pace is None else max(pace.next_at, moment + apart)
+        return moment, Pace(next_at=next_at, sent_at=moment)
+
+    return _take_moment(connection, provider, departure)
+
+
+def _take_moment(connection: Connection, provider: str, decide: Callable[[Pace | None], tuple[datetime, Pace]]) -> datetime:
+    """Let `decide` give a moment and the row after it; again when another process changed the row meanwhile."""
+    table = provider_pace.c
     while True:
-        next_at: datetime | None = connection.execute(
-            select(provider_pace.c.next_at).where(provider_pace.c.provider_id == provider)
-        ).scalar_one_or_none()
-        if next_at is None:
-            if _insert(connection, provider_pace.insert().values(provider_id=provider, next_at=now + step)):
-                return now
+        found = connection.execute(select(table.next_at, table.sent_at).where(table.provider_id == provider)).one_or_none()
+        pace = None if found is None else Pace(next_at=found.next_at, sent_at=found.sent_at)
+        moment, after = decide(pace)
+        row = {"next_at": after.next_at, "sent_at": after.sent_at}
+        if pace is None:
+            if _insert(connection, provider_pace.insert().values(provider_id=provider, **row)):
+                return moment
             continue
-        turn: datetime = max(next_at, now)
-        done = connection.execute(
-            update(provider_pace)
-            .where(provider_pace.c.provider_id == provider, provider_pace.c.next_at == next_at)
-            .values(next_at=turn + step)
-        )
-        if done.rowcount == 1:
-            return turn
+        unchanged = and_(table.next_at == pace.next_at, table.sent_at.is_not_distinct_from(pace.sent_at))
+        if connection.execute(update(provider_pace).where(table.provider_id == provider, unchanged).values(row)).rowcount == 1:
+            return moment
 
 
 def take_lease(connection: Connection, name: str, *, holder: str, now: datetime, seconds: float) -> bool:

@@ -381,9 +381,10 @@ provider_slots = Table(
 provider_pace = Table(
     "provider_pace",
     metadata,
-    # The earliest moment of the next create: one guarded UPDATE gives every process its own turn.
+    # The next turn in line, and when the last create leaves or has left: one guarded UPDATE gives every process its own moment.
     Column("provider_id", String(64), primary_key=True),
     Column("next_at", UtcTime, nullable=False),
+    Column("sent_at", UtcTime),
 )
 
 leases = Table(

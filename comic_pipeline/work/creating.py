@@ -7,11 +7,12 @@ import asyncio
 from itertools import count
 from typing import TypeVar
 
-from comic_pipeline.model.errors import ComicError, OutcomeUnknown, ProviderFault
+from comic_pipeline.model.errors import ComicError, OutcomeUnknown, ProviderFault, WorkStopped
 from comic_pipeline.model.retry import CALL_TRIES, CALL_WAIT_CAP, call_wait
 from comic_pipeline.model.task import Attempt, AttemptKind, AttemptState, Task, canonical_json, hash_of
 from comic_pipeline.providers.interface import Done, Inline, Provider, Remote, Submitted
 from comic_pipeline.store import attempts
+from comic_pipeline.work.departure import Departure
 from comic_pipeline.work.desk import Desk
 
 R = TypeVar("R")
@@ -28,9 +29,9 @@ async def create(desk: Desk, task: Task, *, provider: Provider[R], request: R, k
     """
     for tries in count(1):
         await desk.turn(provider.name)
-        attempt = _begin(desk, task, provider=provider, request=request, kind=kind)
+        departure = Departure(desk, task, _begin(desk, task, provider=provider, request=request, kind=kind))
         try:
-            return await _send(desk, attempt, provider=provider, request=request)
+            return await _send(departure, provider=provider, request=request)
         except OutcomeUnknown:
             raise
         except ProviderFault as fault:
@@ -57,12 +58,14 @@ def _begin(desk: Desk, task: Task, *, provider: Provider[R], request: R, kind: A
         )
 
 
-async def _send(desk: Desk, attempt: Attempt, *, provider: Provider[R], request: R) -> Attempt:
-    """Send and commit as one unit that a stop waits for. Local work costs nothing, so a stop ends it at once."""
-    sending = asyncio.ensure_future(_send_and_commit(desk, attempt, provider=provider, request=request))
+async def _send(departure: Departure, *, provider: Provider[R], request: R) -> Attempt:
+    """Send and commit as one unit that a stop waits for. Before it has left, and for local work, a stop ends it at once."""
+    sending = asyncio.ensure_future(_send_and_commit(departure, provider=provider, request=request))
     try:
         return await (sending if provider.offline else asyncio.shield(sending))
     except asyncio.CancelledError:
+        if not departure.passed:
+            sending.cancel()
         await asyncio.wait({sending}, timeout=STOP_PATIENCE)
         if not sending.done():
             sending.cancel()
@@ -73,10 +76,15 @@ async def _send(desk: Desk, attempt: Attempt, *, provider: Provider[R], request:
         raise
 
 
-async def _send_and_commit(desk: Desk, attempt: Attempt, *, provider: Provider[R], request: R) -> Attempt:
+async def _send_and_commit(departure: Departure, *, provider: Provider[R], request: R) -> Attempt:
+    desk, attempt = departure.desk, departure.attempt
     try:
-        answer = await provider.submit(request)
+        answer = await provider.submit(request, go=departure.go)
     except OutcomeUnknown:
+        raise
+    except (asyncio.CancelledError, WorkStopped):
+        if not departure.passed:
+            await _take_back(desk, attempt)
         raise
     except ComicError as fault:
         await note_failure(desk, attempt, fault)
@@ -84,6 +92,16 @@ async def _send_and_commit(desk: Desk, attempt: Attempt, *, provider: Provider[R
     if isinstance(answer, Submitted):
         return await note_job(desk, attempt, answer.job_id)
     return await keep_result(desk, attempt, answer)
+
+
+async def _take_back(desk: Desk, attempt: Attempt) -> None:
+    """The promise of a request that was stopped before it left: nothing was sent, nothing is reserved any more."""
+    await desk.move(
+        attempt,
+        lambda connection, now: attempts.mark_released(connection, attempt, now=now),
+        # Also when another run has settled it: its word stands.
+        there=lambda one: one.state is not AttemptState.INTENT,
+    )
 
 
 async def note_job(desk: Desk, attempt: Attempt, job_id: str) -> Attempt:

@@ -107,13 +107,13 @@ class Desk:
             self._leave(lambda connection: limits.free_slot(connection, provider, holder=task.task_id), what="slot", of=task)
 
     async def turn(self, provider: str) -> None:
-        """Wait for this process's turn to send a create, by the provider's creates a second."""
+        """Wait in line for a create, by the provider's creates a second. Nothing is promised yet; `Departure` keeps the pace."""
         limit = self.rules.limits.get(provider)
         if limit is None:
             return
 
         def take(connection: Connection, now: datetime) -> float:
-            return (limits.take_turn(connection, provider, qps=limit.qps, now=now) - now).total_seconds()
+            return (limits.take_turn(connection, provider, step=limit.step, now=now) - now).total_seconds()
 
         await self.clock.sleep(max(0.0, await self.commit(take)))
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from comic_pipeline.media.ffmpeg import run_ffmpeg
 from comic_pipeline.model.errors import ErrorCode, MediaFault, ProviderFault
 from comic_pipeline.model.project import FPS, Frame, film_size
-from comic_pipeline.providers.interface import ClipRequest, Done, Inline, JsonObject
+from comic_pipeline.providers.interface import ClipRequest, Done, Go, Inline, JsonObject, at_once
 from comic_pipeline.providers.offline import AnswersAtOnce
 
 MAX_MS = 60_000
@@ -202,8 +202,9 @@ class OfflineVideo(AnswersAtOnce):
         """Always zero."""
         return Decimal(0)
 
-    async def submit(self, request: ClipRequest) -> Done:
+    async def submit(self, request: ClipRequest, *, go: Go = at_once) -> Done:
         """Render the clip. Raises ProviderFault as `describe`, FFMPEG_FAILED (also for a damaged picture) and STORAGE_FAILED."""
+        await go()
         told = self.describe(request)
         size, frames = Frame(width=told["width"], height=told["height"]), int(told["frames"])
         graph = build_graph(plan_path(Move(told["move"]), size=size), size=size, frames=frames)

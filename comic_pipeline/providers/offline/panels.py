@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from comic_pipeline.model.errors import ErrorCode, ProviderFault
 from comic_pipeline.model.project import Frame, film_size
 from comic_pipeline.model.style import STYLES
-from comic_pipeline.providers.interface import Done, ImageRequest, Inline, JsonObject
+from comic_pipeline.providers.interface import Done, Go, ImageRequest, Inline, JsonObject, at_once
 from comic_pipeline.providers.offline import AnswersAtOnce
 from comic_pipeline.providers.offline.child import run_child
 from comic_pipeline.providers.offline.panel_cast import Stage, draw_cast
@@ -66,8 +66,9 @@ class OfflineImage(AnswersAtOnce):
         """Nothing: no one is paid."""
         return Decimal(0)
 
-    async def submit(self, request: ImageRequest) -> Done:
+    async def submit(self, request: ImageRequest, *, go: Go = at_once) -> Done:
         """The panel as PNG. Raises ProviderFault: INPUT_INVALID for an unknown style, else as `run_child` does."""
+        await go()
         _look_for(request)
         child = ("-m", "comic_pipeline.providers.offline.panel_child")
         data = await run_child(child, json.dumps(asdict(request)).encode(), what="panel", limit=_TIMEOUT)

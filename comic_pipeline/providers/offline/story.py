@@ -14,7 +14,7 @@ from decimal import Decimal
 from comic_pipeline.model.errors import ErrorCode, ProviderFault
 from comic_pipeline.model.project import Language
 from comic_pipeline.model.style import STYLES, Style
-from comic_pipeline.providers.interface import Done, Inline, JsonObject, StorySubject, TextRequest
+from comic_pipeline.providers.interface import Done, Go, Inline, JsonObject, StorySubject, TextRequest, at_once
 from comic_pipeline.providers.offline import AnswersAtOnce
 from comic_pipeline.providers.offline.story_arc import Beat, Line, PhraseBook, plan_beats
 from comic_pipeline.providers.offline.story_arc_en import BOOK as ENGLISH
@@ -64,8 +64,9 @@ class OfflineText(AnswersAtOnce):
         """Nothing: no one is paid."""
         return Decimal(0)
 
-    async def submit(self, request: TextRequest) -> Done:
+    async def submit(self, request: TextRequest, *, go: Go = at_once) -> Done:
         """The storyboard as UTF-8 JSON. Raises ProviderFault(INPUT_INVALID) for an unknown style or no shots."""
+        await go()
         document = write_story(request.subject)
         data = json.dumps(document, ensure_ascii=False, indent=1).encode()
         return Done(output=Inline(data), usage={}, cost=Decimal(0))

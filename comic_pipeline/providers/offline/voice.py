@@ -15,7 +15,7 @@ from pathlib import Path
 
 from comic_pipeline.model.errors import ErrorCode, ProviderFault
 from comic_pipeline.model.project import Language, detect_language
-from comic_pipeline.providers.interface import Done, Inline, JsonObject, VoiceRequest
+from comic_pipeline.providers.interface import Done, Go, Inline, JsonObject, VoiceRequest, at_once
 from comic_pipeline.providers.offline import AnswersAtOnce
 from comic_pipeline.providers.offline.child import run_child
 
@@ -95,8 +95,9 @@ class OfflineVoice(AnswersAtOnce):
         """Always zero."""
         return Decimal(0)
 
-    async def submit(self, request: VoiceRequest) -> Done:
+    async def submit(self, request: VoiceRequest, *, go: Go = at_once) -> Done:
         """Speak the line. Raises ProviderFault: INPUT_INVALID (nothing to say), PROVIDER_TIMEOUT or PROVIDER_ERROR."""
+        await go()
         utterance = plan_utterance(request)
         wav = await speak(utterance, timeout=TIMEOUT)
         with wave.open(io.BytesIO(wav)) as sound:

@@ -95,22 +95,61 @@ def test_free_slots_are_found_although_others_take_theirs_meanwhile(database: Da
     assert outcomes == [True] * 8
 
 
-def _turn(database: Database, *, qps: float = 5, at: datetime = NOW) -> datetime:
+def _turn(database: Database, *, at: datetime = NOW) -> datetime:
     with database.write() as connection:
-        return limits.take_turn(connection, "ark", qps=qps, now=at)
+        return limits.take_turn(connection, "ark", step=0.2, now=at)
 
 
-def test_turns_lie_apart_by_the_rate(database: Database) -> None:
-    """Five a second: a turn every 200 ms however fast they are asked for; after a pause the next is at once, without a burst."""
+def _departure(database: Database, *, at: datetime = NOW, missed: datetime | None = None) -> datetime:
+    with database.write() as connection:
+        return limits.take_departure(connection, "ark", step=0.2, earliest=at, missed=missed)
+
+
+def test_turns_lie_apart_by_the_step(database: Database) -> None:
+    """A turn every 200 ms however fast they are asked for; after a pause the next is at once, without a burst."""
     assert [_turn(database) for _ in range(3)] == [NOW, later(0.2), later(0.4)]
     assert [_turn(database, at=later(100)) for _ in range(2)] == [later(100), later(100.2)]
 
 
 def test_contending_threads_get_turns_exactly_apart(database: Database) -> None:
-    """Eight threads, 32 turns, one moment: all different, exactly 1/qps apart, none lost."""
-    turns = race([lambda: [_turn(database) for _ in range(4)]] * 8)
-    moments = sorted(turn for some in turns if isinstance(some, list) for turn in some)
-    assert moments == [NOW + number * timedelta(milliseconds=200) for number in range(32)]
+    """Eight threads, 32 turns, one moment: all different, exactly a step apart, none lost."""
+    assert _moments(race([lambda: [_turn(database) for _ in range(4)]] * 8)) == _every_step(32)
+
+
+def test_departures_lie_apart_although_turns_were_late(database: Database) -> None:
+    """What counts is when the last one left, not when it should have: 150 ms late, and the next leaves 150 ms later too."""
+    assert [_turn(database), _turn(database)] == [NOW, later(0.2)]
+    assert [_departure(database, at=later(0.15)), _departure(database, at=later(0.2))] == [later(0.15), later(0.35)]
+    assert _departure(database, at=later(9)) == later(9)
+
+
+def test_whoever_comes_after_a_late_departure_waits_in_line(database: Database) -> None:
+    """Not at the last gate, where the promise to pay is written already."""
+    _turn(database)
+    _departure(database, at=later(0.15))
+    assert _turn(database, at=later(0.16)) == later(0.35)
+
+
+def test_a_missed_departure_costs_no_step(database: Database) -> None:
+    """Nobody left at that moment, so the next need not be a step after it; unless others have built on it."""
+    missed = _departure(database)
+    again = _departure(database, at=later(0.05), missed=missed)
+    assert again == later(0.05)
+    assert _departure(database, at=later(0.06)) == later(0.25)
+    assert _departure(database, at=later(0.07), missed=again) == later(0.45)
+
+
+def test_contending_threads_depart_exactly_apart(database: Database) -> None:
+    """Eight threads over their own connections, 32 creates ready at one moment."""
+    assert _moments(race([lambda: [_departure(database) for _ in range(4)]] * 8)) == _every_step(32)
+
+
+def _moments(outcomes: list[list[datetime] | Exception]) -> list[datetime]:
+    return sorted(moment for some in outcomes if isinstance(some, list) for moment in some)
+
+
+def _every_step(count: int) -> list[datetime]:
+    return [NOW + number * timedelta(milliseconds=200) for number in range(count)]
 
 
 def _lease(database: Database, holder: str, at: datetime = NOW) -> bool:

@@ -95,9 +95,10 @@ def test_a_job_killed_between_send_and_commit_is_found_and_paid_once(bench: Benc
     assert (provider.sent, len(provider.searched)) == ([], 1)
 
 
-def test_a_job_killed_before_it_was_sent_is_made_once(bench: Bench, kill: Victim) -> None:
-    """It is looked for, is surely absent, and is created by the next process."""
-    provider = kill("before sending", asynchronous=True)
+@pytest.mark.parametrize("step", ["before the gate", "before sending"])
+def test_a_job_killed_before_it_was_sent_is_made_once(bench: Bench, kill: Victim, step: str) -> None:
+    """Waiting for its moment or just past it: it is looked for, is surely absent, and is created by the next process."""
+    provider = kill(step, asynchronous=True)
     assert bench.states() == ["intent"]
     assert _go_on(bench, provider) == provider.charged == provider.price
     assert (len(provider.sent), bench.states()) == (1, ["released", "succeeded"])
@@ -111,7 +112,10 @@ def test_a_call_whose_answer_was_written_down_is_paid_once(bench: Bench, kill: V
     assert (provider.sent, bench.states()) == ([], ["succeeded"])
 
 
-@pytest.mark.parametrize(("step", "charges"), [("before sending", 1), ("before the answer", 2), ("before storing in staging", 2)])
+@pytest.mark.parametrize(
+    ("step", "charges"),
+    [("before the gate", 1), ("before sending", 1), ("before the answer", 2), ("before storing in staging", 2)],
+)
 def test_a_call_killed_before_its_answer_was_kept_is_booked_as_lost(bench: Bench, kill: Victim, step: str, charges: int) -> None:
     """Nobody can know whether it was charged: the books count it at its estimate, and there is one more create, not more."""
     provider = kill(step, asynchronous=False)

@@ -82,6 +82,7 @@ def work(plan: Plan) -> None:
         die()
 
     steps: dict[str, tuple[Any, list[Any]]] = {
+        "before the gate": ("build", [die]),
         "before sending": ("submit", [die]),
         "before the answer": ("submit", [accepted_and_dead]),
         "before the first look": ("poll", [die]),

@@ -31,6 +31,14 @@ def test_provider_limits_are_read() -> None:
     assert parse_provider_limits("") == {}
 
 
+@pytest.mark.parametrize("qps", [0.2, 1.0, 5.0])
+def test_a_late_create_and_a_punctual_one_are_not_closer_than_the_limit(qps: float) -> None:
+    """The margin covers the lateness, and over 90 % of the limit can be used."""
+    limit = ProviderLimit(jobs=1, qps=qps)
+    assert limit.step - limit.lateness >= 1 / qps
+    assert 1 / limit.step > 0.95 * qps
+
+
 @pytest.mark.parametrize(
     "entry",
     [

@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Callable, Coroutine
+from types import SimpleNamespace
 from typing import Any, TypeVar
 
 import httpx
@@ -30,13 +31,24 @@ Answer = httpx.Response | Exception | Callable[[httpx.Request], httpx.Response]
 T = TypeVar("T")
 
 
+class _Line(httpx.MockTransport):
+    """Tells the `trace` extension that a request is about to leave, as httpcore does when its connection stands."""
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        trace = request.extensions.get("trace")
+        if trace is not None:
+            told = SimpleNamespace(method=request.method.encode())
+            await trace("http11.send_request_headers.started", {"request": told})
+        return await super().handle_async_request(request)
+
+
 class Vendor:
     """Answers in the order given, the last one for ever. `requests` is everything that was sent to it."""
 
     def __init__(self, *answers: Answer) -> None:
         self._answers = list(answers)
         self.requests: list[httpx.Request] = []
-        self.transport = httpx.MockTransport(self._answer)
+        self.transport = _Line(self._answer)
 
     def _answer(self, request: httpx.Request) -> httpx.Response:
         self.requests.append(request)
