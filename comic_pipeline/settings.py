@@ -24,6 +24,10 @@ from comic_pipeline.model.workflow import Stage
 _LOGGER = "comic_pipeline"
 _SECONDS = re.compile(r"\d{1,6}(\.\d{1,6})?", re.ASCII)
 
+# Words that every glyph of the bundled font is there for, and of the two kinds that the standard asks for.
+_LABEL_WORDS = re.compile(r"(?=.*(?:生成|合成|[Gg]enerated|GENERATED))[0-9A-Za-z一-龥 ·\-]+")
+_LABEL_EM = 12
+
 
 class TextProviderName(StrEnum):
     """Who writes."""
@@ -170,6 +174,23 @@ class Settings(BaseSettings):
     )
     on_voice_failure: VoiceFailure = Field(default=VoiceFailure.SILENCE, alias="COMIC_ON_VOICE_FAILURE")
     on_frame_failure: FrameFailure = Field(default=FrameFailure.FAIL, alias="COMIC_ON_FRAME_FAILURE")
+    ai_label: bool = Field(
+        default=True, alias="COMIC_AI_LABEL", description="label films, pictures and covers as made by AI (GB 45438-2025)"
+    )
+    ai_label_text: str = Field(default="AI生成", alias="COMIC_AI_LABEL_TEXT", description="its words in the picture")
+    ai_label_whole_film: bool = Field(
+        default=False, alias="COMIC_AI_LABEL_WHOLE_FILM", description="show it all through the film, not only at its beginning"
+    )
+    ai_label_producer: str = Field(
+        default="comic_pipeline",
+        min_length=1,
+        max_length=128,
+        alias="COMIC_AI_LABEL_PRODUCER",
+        description="name or code of who makes the films, for the mark in files",
+    )
+    ai_label_propagator: str = Field(
+        default="", max_length=128, alias="COMIC_AI_LABEL_PROPAGATOR", description="name or code of who publishes them, if known"
+    )
     hash_salt: SecretStr = Field(
         default=SecretStr("comic"), alias="COMIC_HASH_SALT", description="salts the user hash sent to providers"
     )
@@ -221,6 +242,15 @@ class Settings(BaseSettings):
     @classmethod
     def _absolute(cls, home: Path) -> Path:
         return home.expanduser().absolute()
+
+    @field_validator("ai_label_text")
+    @classmethod
+    def _label_says_so(cls, text: str) -> str:
+        if not _LABEL_WORDS.fullmatch(text) or not re.search(r"AI|人工智能", text):
+            raise ValueError("write letters and Chinese characters that name AI or 人工智能, and 生成, 合成 or generated")
+        if sum(1.0 if ord(char) > 0x2E7F else 0.6 for char in text) > _LABEL_EM:
+            raise ValueError(f"at most {_LABEL_EM} Chinese characters or {round(_LABEL_EM / 0.6)} letters fit into the picture")
+        return text
 
     @field_validator("limits_text")
     @classmethod

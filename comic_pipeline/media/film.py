@@ -87,4 +87,7 @@ def _write_words(plan: FilmPlan, folder: Path) -> None:
     (folder / "fonts").mkdir()
     (folder / "fonts" / "film.otf").symlink_to(font_path())
     (folder / "film.srt").write_text(to_srt(plan.cues), encoding="utf-8")
-    (folder / "film.ass").write_text(to_ass(plan.cues, frame=plan.frame, font=font_name()), encoding="utf-8")
+    label, shown_ms = (plan.label.text, plan.label.shown_ms(plan.length_ms)) if plan.label else ("", 0)
+    seen = plan.cues if plan.burn else ()
+    words = to_ass(seen, frame=plan.frame, font=font_name(), label=label, label_ms=shown_ms)
+    (folder / "film.ass").write_text(words, encoding="utf-8")

@@ -11,6 +11,7 @@ from comic_pipeline.media.film_plan import FilmPlan
 from comic_pipeline.media.mix import Line, sound_chains
 from comic_pipeline.media.sound import MIX_RATE
 from comic_pipeline.media.typeset import one_line
+from comic_pipeline.model.label import AIGC_KEY
 from comic_pipeline.model.project import Language
 
 # A clip whose shape differs by no more than this is cropped; beyond it heads would be cut off, so bars are added instead.
@@ -49,7 +50,7 @@ def _picture(plan: FilmPlan) -> list[str]:
             f"tpad=stop_mode=clone:stop={frames},trim=end_frame={frames}[v{number}]"
         )
     joined = "".join(f"[v{number}]" for number in range(len(plan.shots)))
-    words = "ass=film.ass:fontsdir=fonts," if plan.burn and plan.cues else ""
+    words = "ass=film.ass:fontsdir=fonts," if plan.label or (plan.burn and plan.cues) else ""
     chains.append(f"{joined}concat=n={len(plan.shots)}:v=1:a=0,{words}format=yuv420p[picture]")
     return chains
 
@@ -59,5 +60,9 @@ def _encoding(plan: FilmPlan) -> list[str]:
     video = ["-c:v", "libx264", "-preset", "veryfast", "-crf", "20", "-pix_fmt", "yuv420p", "-r", str(plan.fps)]
     audio = ["-c:a", "aac", "-b:a", "160k", "-ar", str(MIX_RATE), "-metadata:s:a:0", f"language={language}"]
     words = ["-c:s", "mov_text", "-metadata:s:s:0", f"language={language}"]
-    whole = ["-map_metadata", "-1", "-metadata", f"title={one_line(plan.title)}", "-movflags", "+faststart", "-f", "mp4"]
+    whole = ["-map_metadata", "-1", "-metadata", f"title={one_line(plan.title)}", "-f", "mp4"]
+    if plan.label:  # without use_metadata_tags the muxer drops keys that it does not know
+        whole += ["-metadata", f"{AIGC_KEY}={plan.label.mark.to_json()}", "-movflags", "+faststart+use_metadata_tags"]
+    else:
+        whole += ["-movflags", "+faststart"]
     return [*video, *audio, *(words if plan.cues else []), *whole]

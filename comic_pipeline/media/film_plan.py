@@ -6,6 +6,7 @@ Belongs here: what a render is asked for. Does not: filters (`film_graph.py`, `m
 from dataclasses import dataclass
 from pathlib import Path
 
+from comic_pipeline.model.label import AiLabel
 from comic_pipeline.model.media import Cue
 from comic_pipeline.model.project import Frame, Language
 
@@ -26,7 +27,10 @@ class FilmShot:
 
 @dataclass(frozen=True)
 class FilmPlan:
-    """A whole film: size in pixels, frames a second, shots in order, cues in film time. `burn` draws the cues into pictures."""
+    """A whole film: size in pixels, frames a second, shots in order, cues in film time. `burn` draws the cues into pictures.
+
+    The label's words are drawn in any case, and its mark is written into the file.
+    """
 
     frame: Frame
     fps: int
@@ -35,6 +39,7 @@ class FilmPlan:
     title: str
     language: Language
     burn: bool = True
+    label: AiLabel | None = None
 
     def frames_of(self, shot: FilmShot) -> int:
         """The shot's length in whole frames."""
@@ -44,3 +49,8 @@ class FilmPlan:
     def frames(self) -> int:
         """The film's length in frames."""
         return sum(map(self.frames_of, self.shots))
+
+    @property
+    def length_ms(self) -> int:
+        """The film's length, rounded up."""
+        return -(-self.frames * 1000 // self.fps)

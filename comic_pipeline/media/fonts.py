@@ -47,6 +47,12 @@ def line_height() -> float:
     return (ascent + descent) / _MEASURE_PX
 
 
+@lru_cache(maxsize=1)
+def ascent() -> float:
+    """From the baseline to the top of a line, in em."""
+    return _measuring_font().getmetrics()[0] / _MEASURE_PX
+
+
 def text_width(text: str) -> float:
     """Width of one line of `text` in em."""
     return float(_measuring_font().getlength(text)) / _MEASURE_PX

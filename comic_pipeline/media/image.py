@@ -19,39 +19,56 @@ if TYPE_CHECKING:
 _JPEG_QUALITY = 85
 _PAPER = (24, 24, 28)
 _TITLE_LINES = 3
+# A capital letter is 0.733 em high: 6 % of the shorter side of a sheet that this band makes higher.
+_HEADING_EM = 0.085
 # Title letters as shares of the cover's shorter side, largest first.
 _TITLE_SIZES = (0.13, 0.115, 0.1, 0.085, 0.07, 0.06, 0.05)
+
+
+def decoded(picture: bytes) -> "Image":
+    """The picture as Pillow has it: upright, RGB."""
+    from PIL import Image, ImageOps
+
+    measure_image(picture)
+    with Image.open(io.BytesIO(picture)) as image:
+        return ImageOps.exif_transpose(image).convert("RGB")
 
 
 def thumbnail(picture: bytes, *, width: int) -> bytes:
     """The picture as JPEG, at most `width` pixels wide; never enlarged."""
     from PIL import Image
 
-    image = _decoded(picture)
+    image = decoded(picture)
     width = min(width, image.width)
     height = max(1, round(image.height * width / image.width))
     return _jpeg(image.resize((width, height), Image.Resampling.LANCZOS))
 
 
-def contact_sheet(pictures: Sequence[bytes], *, columns: int, width: int) -> bytes:
+def contact_sheet(pictures: Sequence[bytes], *, columns: int, width: int, heading: str = "") -> bytes:
     """All pictures in a grid of `columns` as one JPEG, `width` pixels wide, each marked with its number from 0 (a shot's `seq`).
 
-    Cells have the shape of the first picture; others are fitted into them. Raises ValueError without pictures.
+    Cells have the shape of the first picture; others are fitted into them. The heading stands above them, large enough to be
+    an AI label of the whole sheet. Raises ValueError without pictures.
     """
     from PIL import Image, ImageDraw, ImageOps
 
-    images = [_decoded(picture) for picture in pictures]
+    images = [decoded(picture) for picture in pictures]
     if not images:
         raise ValueError("a contact sheet needs at least one picture")
     gap = max(2, width // 160)
     cell_w = (width - gap * (columns + 1)) // columns
     cell_h = max(1, round(cell_w * images[0].height / images[0].width))
     rows = -(-len(images) // columns)
-    sheet = Image.new("RGB", (width, rows * (cell_h + gap) + gap), _PAPER)
+    height = rows * (cell_h + gap) + gap
+    em = round(_HEADING_EM * min(width, height)) if heading else 0
+    band = round(em * line_height())
+    sheet = Image.new("RGB", (width, height + band), _PAPER)
     draw = ImageDraw.Draw(sheet)
+    if heading:
+        draw.text((2 * gap, gap + band / 2), heading, font=load_font(em), anchor="lm", fill="white")
     font = load_font(max(12, cell_h // 9))
     for number, image in enumerate(images):
-        left, top = gap + number % columns * (cell_w + gap), gap + number // columns * (cell_h + gap)
+        left, top = gap + number % columns * (cell_w + gap), band + gap + number // columns * (cell_h + gap)
         fitted = ImageOps.contain(image, (cell_w, cell_h))
         sheet.paste(fitted, (left + (cell_w - fitted.width) // 2, top + (cell_h - fitted.height) // 2))
         pad = font.size // 3
@@ -68,7 +85,7 @@ def make_cover(picture: bytes, *, title: str, small_print: str, frame: Frame) ->
     """
     from PIL import ImageOps
 
-    cover = ImageOps.fit(_decoded(picture), (frame.width, frame.height))
+    cover = ImageOps.fit(decoded(picture), (frame.width, frame.height))
     _write_title(cover, drawable(title))
     _write_small_print(cover, drawable(small_print))
     png = io.BytesIO()
@@ -147,14 +164,6 @@ def _write_small_print(cover: "Image", text: str) -> None:
     draw = ImageDraw.Draw(cover)
     for number, line in enumerate(lines):
         draw.text((right - pad, top + pad / 2 + leading * number), line, font=font, anchor="ra", fill=(235, 235, 235))
-
-
-def _decoded(picture: bytes) -> "Image":
-    from PIL import Image, ImageOps
-
-    measure_image(picture)
-    with Image.open(io.BytesIO(picture)) as image:
-        return ImageOps.exif_transpose(image).convert("RGB")
 
 
 def _jpeg(image: "Image") -> bytes:

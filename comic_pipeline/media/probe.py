@@ -149,6 +149,12 @@ def promised_frames(source: bytes | Path) -> int:
         return container.streams.video[0].frames
 
 
+def film_tags(source: bytes | Path) -> dict[str, str]:
+    """What a video says about itself (title, AIGC, …), by key. Decodes nothing."""
+    with _opened(source, "a video", VIDEO_MIMES) as (container, _, _):
+        return dict(container.metadata)
+
+
 def frame_at(source: bytes | Path, ms: int) -> bytes:
     """The frame shown at `ms` as PNG; the last one when the video is shorter."""
     import av

@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from comic_pipeline.media.fonts import drawable, line_height
+from comic_pipeline.media.label import label_events
 from comic_pipeline.media.typeset import Atom, atoms, break_cost, fill, one_line, wrap
 from comic_pipeline.model.media import Cue
 from comic_pipeline.model.project import Frame
@@ -53,10 +54,11 @@ def to_srt(cues: Sequence[Cue]) -> str:
     return "\n".join(blocks)
 
 
-def to_ass(cues: Sequence[Cue], *, frame: Frame, font: str) -> str:
+def to_ass(cues: Sequence[Cue], *, frame: Frame, font: str, label: str = "", label_ms: int = 0) -> str:
     """The cues as an ASS file for a film of this size, lettered in the font family `font` and laid out in the font's real widths.
 
-    Characters that the font cannot draw are left out here (they stay in the SRT), for libass would draw boxes.
+    Characters that the font cannot draw are left out here (they stay in the SRT), for libass would draw boxes. `label` is seen
+    in the upper corner for the first `label_ms`.
     """
     em = EM_OF_SHORT_SIDE * min(frame.width, frame.height)
     limit = min(WIDE_LINE_EM, (1 - 2 * SIDE_MARGIN) * frame.width / em)
@@ -65,6 +67,8 @@ def to_ass(cues: Sequence[Cue], *, frame: Frame, font: str) -> str:
         for cue in cues
         if (lines := r"\N".join(map(_ass_text, wrap(drawable(cue.text), limit=limit))))
     ]
+    if label:
+        events += label_events(label, frame, until=_ass_time(label_ms))
     return "\n".join([_ass_head(frame, font, em), *events, ""])
 
 

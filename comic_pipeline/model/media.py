@@ -37,12 +37,22 @@ class Production(_Value):
 
 
 class FrameImage(_Value):
-    """The picture of one shot. `fallback`: a card that says that the picture could not be made, by COMIC_ON_FRAME_FAILURE."""
+    """The picture of one shot, as it was delivered (`media`: what providers get) and with the AI label (`labelled`).
+
+    `fallback`: a card that says that the picture could not be made, by COMIC_ON_FRAME_FAILURE. `labelled` is None when labels
+    are switched off.
+    """
 
     seq: int
     media: MediaRef
     made: Production
     fallback: bool = False
+    labelled: MediaRef | None = None
+
+    @property
+    def shown(self) -> MediaRef:
+        """What people see and take away."""
+        return self.labelled or self.media
 
 
 class FrameImages(_Value):
@@ -91,10 +101,11 @@ class Cue(_Value):
 
 
 class Subtitles(_Value):
-    """The document of `subtitles`: cues in film time and the stored `.srt` (None for a film without words)."""
+    """The document of `subtitles`: cues in film time, the stored `.srt` and `.ass` (None for a film without words)."""
 
     cues: tuple[Cue, ...]
     srt: MediaRef | None
+    ass: MediaRef | None = None
 
 
 class FinalVideo(_Value):

@@ -14,6 +14,7 @@ from comic_pipeline.media.ffmpeg import ffmpeg_path
 from comic_pipeline.media.film import render_film
 from comic_pipeline.media.film_plan import FilmPlan, FilmShot
 from comic_pipeline.model.errors import ErrorCode, ProviderFault
+from comic_pipeline.model.label import AiLabel
 from comic_pipeline.model.media import Cue, MediaRef
 from comic_pipeline.model.money import ZERO
 from comic_pipeline.model.project import Frame, Language
@@ -21,7 +22,7 @@ from comic_pipeline.objects.store import ObjectStore
 from comic_pipeline.providers.interface import CancelOutcome, Done, FoundJob, Go, Inline, JobStatus, JsonObject, Output, at_once
 
 # Part of the key: a change in how films are put together makes new films, and this number says so.
-RENDER_VERSION = "1"
+RENDER_VERSION = "2"
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,7 @@ class FilmRequest:
     cues: tuple[Cue, ...]
     title: str
     language: Language
+    label: AiLabel | None = None
 
 
 class LocalRender:
@@ -73,6 +75,7 @@ class LocalRender:
                 for shot in request.shots
             ],
             "cues": [[cue.start_ms, cue.end_ms, cue.text] for cue in request.cues],
+            "label": request.label.model_dump() if request.label else None,
         }
 
     def estimate(self, request: FilmRequest) -> Decimal:  # noqa: ARG002  # the interface's signature
@@ -101,6 +104,7 @@ class LocalRender:
                 cues=request.cues,
                 title=request.title,
                 language=request.language,
+                label=request.label,
             )
             out = folder / "film.mp4"
             await render_film(plan, out, ffmpeg=ffmpeg_path(self._ffmpeg), timeout=self._timeout)

@@ -7,4 +7,5 @@ GATES: dict[str, str] = {
     "voice_lines": "voice_lines_qc",
     "clips": "clips_qc",
     "final_video": "final_video_qc",
+    "cover_image": "cover_image_qc",
 }

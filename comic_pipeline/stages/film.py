@@ -1,14 +1,17 @@
 """From clips, lines and words to the film: subtitles in film time, the render, the cover."""
 
 import asyncio
+from dataclasses import replace
 
+from comic_pipeline.media.aigc import mark_picture
+from comic_pipeline.media.fonts import font_name
 from comic_pipeline.media.image import make_cover, thumbnail
-from comic_pipeline.media.probe import measure_image
-from comic_pipeline.media.subtitles import make_cues, to_srt
+from comic_pipeline.media.label import draw_label
+from comic_pipeline.media.subtitles import make_cues, to_ass, to_srt
 from comic_pipeline.model.media import Clips, CoverImage, FinalVideo, FrameImages, MediaRef, Subtitles, VoiceLines
 from comic_pipeline.model.project import FPS, Language
 from comic_pipeline.model.storyboard import OverrideField, Storyboard
-from comic_pipeline.model.task import TaskType
+from comic_pipeline.model.task import TaskType, hash_of
 from comic_pipeline.model.timeline import Timeline, plan_timeline
 from comic_pipeline.model.workflow import Stage
 from comic_pipeline.providers.render import FilmRequest, FilmShotRequest, LocalRender
@@ -34,7 +37,8 @@ async def write_subtitles(studio: Studio, voices: VoiceLines, clips: Clips) -> S
     if not cues:
         return Subtitles(cues=(), srt=None)
     srt = Verified(to_srt(cues).encode(), mime="application/x-subrip", ending="srt")
-    return Subtitles(cues=cues, srt=await studio.store(srt, folder="subtitles"))
+    ass = Verified(to_ass(cues, frame=studio.project.size, font=font_name()).encode(), mime="text/x-ssa", ending="ass")
+    return Subtitles(cues=cues, srt=await studio.store(srt, folder="subtitles"), ass=await studio.store(ass, folder="subtitles"))
 
 
 async def render(studio: Studio, storyboard: Storyboard, voices: VoiceLines, clips: Clips, subtitles: Subtitles) -> FinalVideo:
@@ -55,6 +59,7 @@ async def render(studio: Studio, storyboard: Storyboard, voices: VoiceLines, cli
         frame=project.size, fps=FPS, shots=shots, cues=subtitles.cues, title=storyboard.title, language=project.language
     )
     provider = LocalRender(objects=studio.desk.objects, ffmpeg=studio.settings.ffmpeg, timeout=rule.deadline)
+    request = replace(request, label=studio.ai_label(hash_of(provider.describe(request))))
     media_in = [shot.clip for shot in shots] + [shot.voice for shot in shots if shot.voice is not None]
     order = Order(
         project_id=project.id,
@@ -86,8 +91,11 @@ async def paint_cover(studio: Studio, storyboard: Storyboard, frames: FrameImage
     picture = await asyncio.to_thread(studio.desk.objects.get, first.media.key)
     note = _OFFLINE_NOTE[studio.project.language] if studio.any_offline else ""
     data = await asyncio.to_thread(make_cover, picture, title=storyboard.title, small_print=note, frame=studio.project.size)
-    facts = measure_image(data)
-    cover = Verified(data, mime=facts.mime, ending="png", width=facts.width, height=facts.height)
+    label = studio.ai_label(first.media.sha256)
+    if label:
+        data = mark_picture(await asyncio.to_thread(draw_label, data, label.text), label.mark)
     small = await asyncio.to_thread(thumbnail, data, width=_PREVIEW_WIDTH)
+    if label:
+        small = mark_picture(small, label.mark)
     preview = await studio.store(verify_image(small), folder="previews", name="cover")
-    return CoverImage(media=await studio.store(cover, folder="cover")), preview
+    return CoverImage(media=await studio.store(verify_image(data), folder="cover")), preview

@@ -3,17 +3,19 @@
 import asyncio
 import re
 
+from comic_pipeline.media.aigc import mark_picture
 from comic_pipeline.media.image import contact_sheet, make_card
 from comic_pipeline.model.errors import ShotFailure, ShotsFailed
 from comic_pipeline.model.limits import IMAGE_TASKS_PER_PROJECT
 from comic_pipeline.model.media import FrameImage, FrameImages, MediaRef, Production
 from comic_pipeline.model.money import ZERO
 from comic_pipeline.model.storyboard import OverrideField, Shot, Storyboard
-from comic_pipeline.model.task import TaskType
+from comic_pipeline.model.task import TaskType, hash_of
 from comic_pipeline.model.workflow import Stage
 from comic_pipeline.prompts import load_prompt
 from comic_pipeline.providers.interface import ImageRequest, PanelSubject
 from comic_pipeline.settings import FrameFailure
+from comic_pipeline.stages.labelling import with_labels
 from comic_pipeline.stages.studio import Studio, as_wished, rule_of
 from comic_pipeline.stages.verifying import verify_image
 from comic_pipeline.work.orders import Order
@@ -34,7 +36,7 @@ async def draw_frames(studio: Studio, storyboard: Storyboard) -> FrameImages:
         raise ShotsFailed(finished.failures)
     drawn = {one.seq: FrameImage(seq=one.seq or 0, media=one.media, made=one.made) for one in finished.delivered}
     cards = {failed.seq: await _card(studio, failed) for failed in finished.failures}
-    return FrameImages(frames=tuple((drawn | cards)[shot.seq] for shot in wished.shots))
+    return await with_labels(studio, FrameImages(frames=tuple((drawn | cards)[shot.seq] for shot in wished.shots)))
 
 
 async def _card(studio: Studio, failed: ShotFailure) -> FrameImage:
@@ -95,5 +97,8 @@ def _caption(shot: Shot) -> str:
 async def lay_contact_sheet(studio: Studio, frames: FrameImages) -> MediaRef:
     """All pictures on one sheet, numbered, for people."""
     pictures = [await asyncio.to_thread(studio.desk.objects.get, frame.media.key) for frame in frames.frames]
-    data = await asyncio.to_thread(contact_sheet, pictures, columns=min(3, len(pictures)), width=_SHEET_WIDTH)
+    label = studio.ai_label(hash_of([frame.media.sha256 for frame in frames.frames]))
+    heading = label.text if label else ""
+    data = await asyncio.to_thread(contact_sheet, pictures, columns=min(3, len(pictures)), width=_SHEET_WIDTH, heading=heading)
+    data = mark_picture(data, label.mark) if label else data
     return await studio.store(verify_image(data), folder="previews", name="frames")

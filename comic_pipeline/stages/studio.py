@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import PurePosixPath
 
+from comic_pipeline.model.label import AigcMark, AiLabel
 from comic_pipeline.model.media import MediaRef
 from comic_pipeline.model.project import Project
 from comic_pipeline.model.storyboard import Overrides, Storyboard
@@ -49,6 +50,20 @@ class Studio:
         Differing seeds also tell jobs of one project apart when an answer was lost.
         """
         return wished if wished is not None else int(hash_of([self.project.id, kind, seq, take])[:8], 16) % _SEED_RANGE
+
+    def ai_label(self, of: str) -> AiLabel | None:
+        """The label of one film or picture, known by the hash `of` its material; None when labels are switched off."""
+        settings = self.settings
+        if not settings.ai_label:
+            return None
+        produce_id = f"{self.project.id}-{of[:16]}"
+        mark = AigcMark(
+            content_producer=settings.ai_label_producer,
+            produce_id=produce_id,
+            content_propagator=settings.ai_label_propagator,
+            propagate_id=produce_id if settings.ai_label_propagator else "",
+        )
+        return AiLabel(text=settings.ai_label_text, whole_film=settings.ai_label_whole_film, mark=mark)
 
     def now(self) -> datetime:
         """The current time in UTC."""

@@ -3,7 +3,9 @@
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+
+from pydantic import BaseModel
 
 from comic_pipeline import service
 from comic_pipeline.defs.io import document_key
@@ -17,6 +19,8 @@ from comic_pipeline.settings import load_settings
 from comic_pipeline.stages.workshop import open_workshop
 from comic_pipeline.status import ProjectStatus, status_of
 from comic_pipeline.store.submissions import NewSubmission
+
+Document = TypeVar("Document", bound=BaseModel)
 
 
 class House:
@@ -64,6 +68,10 @@ class House:
     def film(self, project_id: str) -> FinalVideo:
         """The document of the film."""
         return FinalVideo.model_validate_json(self.workshop.objects.get(document_key(project_id, "final_video")))
+
+    def document(self, project_id: str, asset: str, kind: type[Document]) -> Document:
+        """The document of an asset."""
+        return kind.model_validate_json(self.workshop.objects.get(document_key(project_id, asset)))
 
     def subtitles(self, project_id: str) -> Subtitles:
         """The document of the subtitles."""

@@ -1,8 +1,11 @@
 """One project against the sandbox: what is made, what it costs, and what a change costs."""
 
+from comic_pipeline.media.aigc import read_aigc
+from comic_pipeline.media.label import label_likeness
 from comic_pipeline.media.probe import frame_at, measure_video
 from comic_pipeline.media.subtitles import to_srt
-from comic_pipeline.model.task import TaskStatus
+from comic_pipeline.model.media import Clips, CoverImage, FrameImages
+from comic_pipeline.model.task import TaskStatus, sha256_hex
 from comic_pipeline.model.workflow import ProjectState, SubmissionKind
 from comic_pipeline_tests.acceptance.house import House
 from comic_pipeline_tests.sandbox.process import Sandbox
@@ -29,10 +32,31 @@ def test_an_idea_becomes_a_film_that_is_what_was_planned(house: House, sandbox: 
     assert frame.startswith(b"\x89PNG")
     words = house.subtitles(end.project_id)
     assert words.srt is not None
+    assert words.ass is not None
     assert house.workshop.objects.get(words.srt.key).decode() == to_srt(words.cues)
+    assert house.workshop.objects.get(words.ass.key).decode().count("Dialogue:") == len(words.cues)
+    _assert_labelled(house, end.project_id)
     books = sandbox.admin.books()
     assert (books.chats, books.images, books.voices, books.video_jobs) == (1, 3, 3, 3)
     assert end.cost == books.spend > 15
+
+
+def _assert_labelled(house: House, project_id: str) -> None:
+    """Film, pictures and cover say that AI made them, in the picture and in the file; what providers got says nothing."""
+    get = house.workshop.objects.get
+    film = get(house.film(project_id).media.key)
+    cover = get(house.document(project_id, "cover_image", CoverImage).media.key)
+    pictures = house.document(project_id, "frame_images", FrameImages).frames
+    assert [round(label_likeness(frame_at(film, ms), "AI生成")) for ms in (0, 1_999, 3_000)] == [1, 1, 0]
+    for file in [film, cover, *(get(one.shown.key) for one in pictures)]:
+        mark = read_aigc(file)
+        assert mark is not None
+        assert (mark.label, mark.content_producer, mark.produce_id.startswith(project_id)) == ("1", "comic_pipeline", True)
+    for one, clip in zip(pictures, house.document(project_id, "clips", Clips).clips, strict=True):
+        assert label_likeness(get(one.shown.key), "AI生成") > 0.9
+        assert sha256_hex(get(one.media.key)) == one.media.sha256
+        assert label_likeness(get(one.media.key), "AI生成") < 0.5
+        assert label_likeness(frame_at(get(clip.media.key), 0), "AI生成") < 0.5
 
 
 def test_running_again_with_nothing_changed_costs_nothing(house: House, sandbox: Sandbox) -> None:

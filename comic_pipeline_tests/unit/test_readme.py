@@ -24,7 +24,8 @@ def _commands(group: object, before: str = "") -> set[str]:
 
 
 def _written_default(value: object) -> str:
-    return str(value.get_secret_value() if isinstance(value, SecretStr) else value)
+    written = str(value.get_secret_value() if isinstance(value, SecretStr) else value)
+    return written.lower() if isinstance(value, bool) else written
 
 
 def test_settings_table_names_every_variable_with_its_default() -> None:

@@ -24,7 +24,7 @@ from comic_pipeline.stages.film import paint_cover, render, write_subtitles
     required_resource_keys={"workshop"},
 )
 def subtitles(context: dg.AssetExecutionContext, voice_lines: VoiceLines, clips: Clips) -> dg.Output[Subtitles]:
-    """Cues in film time, timed by the measured voices, and the `.srt` made of them."""
+    """Cues in film time, timed by the measured voices, and the `.srt` and `.ass` made of them."""
     return run_stage(
         context,
         Stage.FILM,
@@ -35,11 +35,11 @@ def subtitles(context: dg.AssetExecutionContext, voice_lines: VoiceLines, clips:
 
 def _show_subtitles(context: dg.AssetExecutionContext, written: Subtitles) -> dg.Output[Subtitles]:
     objects = context.resources.workshop.objects
-    srt = {"srt": link(objects, written.srt)} if written.srt else {}
+    files = {media.key.rsplit(".", 1)[-1]: link(objects, media) for media in (written.srt, written.ass) if media}
     return dg.Output(
         written,
         data_version=data_version(written),
-        metadata={"cues": len(written.cues), "characters": sum(len(cue.text) for cue in written.cues), **srt},
+        metadata={"cues": len(written.cues), "characters": sum(len(cue.text) for cue in written.cues), **files},
     )
 
 
@@ -57,7 +57,7 @@ def _show_subtitles(context: dg.AssetExecutionContext, written: Subtitles) -> dg
 def final_video(
     context: dg.AssetExecutionContext, storyboard: Storyboard, voice_lines: VoiceLines, clips: Clips, subtitles: Subtitles
 ) -> dg.Output[FinalVideo]:
-    """The film: H.264 and AAC in one MP4, voices in place, subtitles burned in and as a soft track."""
+    """The film: H.264 and AAC in one MP4, voices in place, subtitles burned in and as a soft track, labelled as made by AI."""
     return run_stage(
         context,
         Stage.FILM,
@@ -94,7 +94,7 @@ def _show_film(context: dg.AssetExecutionContext, film: FinalVideo) -> dg.Output
     required_resource_keys={"workshop"},
 )
 def cover_image(context: dg.AssetExecutionContext, storyboard: Storyboard, frame_images: FrameImages) -> dg.Output[CoverImage]:
-    """The first picture under the title; small print says when offline providers took part."""
+    """The first picture under the title; labelled as made by AI; small print says when offline providers took part."""
     return run_stage(
         context,
         Stage.FILM,

@@ -27,7 +27,8 @@ from comic_pipeline.stages.studio import Studio
 def frame_images(context: dg.AssetExecutionContext, storyboard: Storyboard) -> dg.Output[FrameImages]:
     """One picture a shot, drawn by the image provider from the shot's prompt; the first frame of its clip.
 
-    Shots are separate ledger tasks: a changed prompt re-makes that shot's picture alone.
+    Beside each lies a copy with the AI label, for people. Shots are separate ledger tasks: a changed prompt re-makes that
+    shot's picture alone.
     """
 
     async def work(studio: Studio) -> tuple[FrameImages, MediaRef]:

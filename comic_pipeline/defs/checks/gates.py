@@ -16,6 +16,7 @@ from comic_pipeline.quality.film import FilmFacts, judge_film
 from comic_pipeline.quality.pictures import judge_clips, judge_frames
 from comic_pipeline.quality.sound import judge_voices
 from comic_pipeline.quality.storyboard import judge_storyboard
+from comic_pipeline.stages.labelling import check_film_label, check_frame_labels
 from comic_pipeline.stages.studio import Studio
 
 _WORKSHOP = {"workshop"}
@@ -45,10 +46,11 @@ def storyboard_qc(context: dg.AssetCheckExecutionContext, storyboard: Storyboard
 def frame_images_qc(
     context: dg.AssetCheckExecutionContext, frame_images: FrameImages, storyboard: Storyboard
 ) -> dg.AssetCheckResult:
-    """Every shot has its own picture in the film's shape."""
+    """Every shot has its own picture in the film's shape; the copies that people see carry the AI label."""
 
     async def judge(studio: Studio) -> dg.AssetCheckResult:
         findings = judge_frames(frame_images, storyboard, frame=studio.project.size)
+        findings += await asyncio.to_thread(check_frame_labels, studio, frame_images)
         return give_verdict(studio, asset="frame_images", check=GATES["frame_images"], document=frame_images, findings=findings)
 
     return run_stage(context, Stage.FRAMES, judge, show=_as_it_is)
@@ -101,11 +103,12 @@ def clips_qc(context: dg.AssetCheckExecutionContext, clips: Clips, storyboard: S
     additional_ins={"subtitles": dg.AssetIn("subtitles")},
 )
 def final_video_qc(context: dg.AssetCheckExecutionContext, final_video: FinalVideo, subtitles: Subtitles) -> dg.AssetCheckResult:
-    """The film's file is what was planned: streams, size, rate, length, sound, words."""
+    """The film's file is what was planned: streams, size, rate, length, sound, words, AI label."""
 
     async def judge(studio: Studio) -> dg.AssetCheckResult:
         facts = await asyncio.to_thread(_measure, studio, final_video)
         findings = judge_film(facts, frame=studio.project.size, planned_ms=final_video.planned_ms, cues=len(subtitles.cues))
+        findings += await asyncio.to_thread(check_film_label, studio, final_video)
         return give_verdict(studio, asset="final_video", check=GATES["final_video"], document=final_video, findings=findings)
 
     return run_stage(context, Stage.FILM, judge, show=_as_it_is)
