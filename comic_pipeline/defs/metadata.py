@@ -23,6 +23,12 @@ def data_version(document: BaseModel) -> dg.DataVersion:
     return dg.DataVersion(hash_of(_stable(json.loads(document.model_dump_json())))[:32])
 
 
+def code_versions(context: dg.AssetExecutionContext) -> dict[str, str]:
+    """The code version of every asset of the graph, for the manifest."""
+    graph = context.job_def.asset_layer.asset_graph
+    return {key.to_user_string(): graph.get(key).code_version or "" for key in graph.get_all_asset_keys()}
+
+
 def production_metadata(made: Iterable[Production]) -> Metadata:
     """Cost, providers, models and how many pieces were there already."""
     pieces = list(made)

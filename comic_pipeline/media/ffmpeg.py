@@ -7,7 +7,9 @@ import asyncio
 import contextlib
 import os
 import signal
+import subprocess
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 
 from comic_pipeline.model.errors import ErrorCode, MediaFault
@@ -34,6 +36,17 @@ def ffmpeg_path(configured: str = "") -> str:
         raise MediaFault(
             ErrorCode.FFMPEG_FAILED, f"no bundled ffmpeg for this platform ({missing}); set COMIC_FFMPEG"
         ) from missing
+
+
+@lru_cache(maxsize=4)
+def ffmpeg_version(ffmpeg: str) -> str:
+    """What the executable says its version is; blocks some milliseconds the first time. Raises MediaFault(FFMPEG_FAILED)."""
+    try:
+        told = subprocess.run([ffmpeg, "-version"], capture_output=True, text=True, check=True, timeout=10).stdout
+    except (OSError, subprocess.SubprocessError) as refused:
+        raise MediaFault(ErrorCode.FFMPEG_FAILED, f"ffmpeg cannot be asked for its version as {ffmpeg!r}: {refused}") from refused
+    words = told.split()
+    return words[2] if words[:2] == ["ffmpeg", "version"] else told[:80]
 
 
 async def run_ffmpeg(args: Sequence[str], *, ffmpeg: str, timeout: float, cwd: Path | None = None) -> None:  # noqa: ASYNC109 - the limit kills the child

@@ -122,3 +122,17 @@ class CoverImage(_Value):
     """The document of `cover_image`."""
 
     media: MediaRef
+
+
+class TimelineExport(_Value):
+    """The document of `timeline_export`: the three timeline files, and the ZIP that has them together with all they refer to.
+
+    `frames` is the film's length on these timelines, `entries` every name inside the ZIP.
+    """
+
+    bundle: MediaRef
+    otio: MediaRef
+    fcpxml: MediaRef
+    edl: MediaRef
+    frames: int
+    entries: tuple[str, ...]

@@ -37,6 +37,14 @@ class Timeline(BaseModel):
         return self.shots[-1].end_ms if self.shots else 0
 
 
+def frames_for(ms: int, *, fps: int) -> int:
+    """Whole frames that `ms` milliseconds need, at least one.
+
+    A clip of 5.000 s often measures 4.99 or 5.01: half a frame of tolerance keeps it at 120 frames.
+    """
+    return max(1, -(-(ms * fps - 500) // 1000))
+
+
 def plan_timeline(lengths: list[tuple[int, int, int | None]], *, fps: int) -> Timeline:
     """Lay shots one after another from (seq, clip length, voice length or None), in milliseconds.
 
@@ -48,8 +56,7 @@ def plan_timeline(lengths: list[tuple[int, int, int | None]], *, fps: int) -> Ti
     for seq, clip_ms, voice_ms in lengths:
         needed = clip_ms if voice_ms is None else max(clip_ms, BREATH_BEFORE_MS + voice_ms + BREATH_AFTER_MS)
         start = frames * 1000 // fps
-        # A clip of 5.000 s often measures 4.99 or 5.01: half a frame of tolerance keeps it at 120 frames.
-        count = max(1, -(-(needed * fps - 500) // 1000))
+        count = frames_for(needed, fps=fps)
         frames += count
         voice_start = None if voice_ms is None else start + BREATH_BEFORE_MS
         shots.append(

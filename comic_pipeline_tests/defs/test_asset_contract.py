@@ -16,6 +16,7 @@ GRAPH = {
     "subtitles": {"voice_lines", "clips"},
     "final_video": {"storyboard", "voice_lines", "clips", "subtitles"},
     "cover_image": {"storyboard", "frame_images"},
+    "timeline_export": {"frame_images", "voice_lines", "clips", "subtitles", "final_video"},
 }
 SPECS = {spec.key.to_user_string(): spec for spec in defs.resolve_all_asset_specs()}
 

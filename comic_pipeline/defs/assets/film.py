@@ -2,14 +2,17 @@
 
 import dagster as dg
 
-from comic_pipeline.defs.metadata import data_version, link, picture, production_metadata
+from comic_pipeline.defs.metadata import code_versions, data_version, link, picture, production_metadata
 from comic_pipeline.defs.owners import FILM
 from comic_pipeline.defs.partitions import PROJECTS
 from comic_pipeline.defs.run import ROUND_POLICY, run_stage
+from comic_pipeline.model.manifest import StoredFile
 from comic_pipeline.model.media import Clips, CoverImage, FinalVideo, FrameImages, MediaRef, Subtitles, VoiceLines
 from comic_pipeline.model.storyboard import Storyboard
 from comic_pipeline.model.workflow import Stage
 from comic_pipeline.stages.film import paint_cover, render, write_subtitles
+from comic_pipeline.stages.manifest import write_manifest
+from comic_pipeline.stages.studio import Studio
 
 
 @dg.asset(
@@ -57,21 +60,29 @@ def _show_subtitles(context: dg.AssetExecutionContext, written: Subtitles) -> dg
 def final_video(
     context: dg.AssetExecutionContext, storyboard: Storyboard, voice_lines: VoiceLines, clips: Clips, subtitles: Subtitles
 ) -> dg.Output[FinalVideo]:
-    """The film: H.264 and AAC in one MP4, voices in place, subtitles burned in and as a soft track, labelled as made by AI."""
-    return run_stage(
-        context,
-        Stage.FILM,
-        lambda studio: render(studio, storyboard, voice_lines, clips, subtitles),
-        show=lambda made: _show_film(context, made),
-    )
+    """The film: H.264 and AAC in one MP4, voices in place, subtitles burned in and as a soft track, labelled as made by AI.
+
+    Its manifest says where every byte came from; the one of `review_page` also has the verdict of the film's gate.
+    """
+
+    async def work(studio: Studio) -> tuple[FinalVideo, MediaRef]:
+        film = await render(studio, storyboard, voice_lines, clips, subtitles)
+        files = [StoredFile(role="subtitles", media=words) for words in (subtitles.srt, subtitles.ass) if words]
+        _, manifest = await write_manifest(studio, film.media, files=files, code_versions=code_versions(context))
+        return film, manifest
+
+    return run_stage(context, Stage.FILM, work, show=lambda made: _show_film(context, made))
 
 
-def _show_film(context: dg.AssetExecutionContext, film: FinalVideo) -> dg.Output[FinalVideo]:
+def _show_film(context: dg.AssetExecutionContext, made: tuple[FinalVideo, MediaRef]) -> dg.Output[FinalVideo]:
+    film, manifest = made
+    objects = context.resources.workshop.objects
     return dg.Output(
         film,
         data_version=data_version(film),
         metadata={
-            "film": link(context.resources.workshop.objects, film.media),
+            "film": link(objects, film.media),
+            "manifest": link(objects, manifest),
             "title": film.title,
             "seconds": (film.media.duration_ms or 0) / 1000,
             "size": f"{film.media.width}x{film.media.height}",

@@ -1,0 +1,63 @@
+"""Group film: what others get of it, made once its gate is open."""
+
+import dagster as dg
+
+from comic_pipeline.defs.metadata import data_version, link
+from comic_pipeline.defs.owners import FILM
+from comic_pipeline.defs.partitions import PROJECTS
+from comic_pipeline.defs.run import ROUND_POLICY, run_stage
+from comic_pipeline.model.media import Clips, FinalVideo, FrameImages, Subtitles, TimelineExport, VoiceLines
+from comic_pipeline.model.project import FPS
+from comic_pipeline.model.workflow import Stage
+from comic_pipeline.stages.export import export_timeline
+
+
+@dg.asset(
+    partitions_def=PROJECTS,
+    group_name="film",
+    owners=[FILM],
+    kinds={"otio", "xml", "file"},
+    tags={"comic/stage": Stage.FILM.value, "comic/craft": "interchange"},
+    code_version="1",
+    retry_policy=ROUND_POLICY,
+    io_manager_key="documents",
+    required_resource_keys={"workshop"},
+)
+def timeline_export(  # one input a document that an editing program wants to see
+    context: dg.AssetExecutionContext,
+    frame_images: FrameImages,
+    voice_lines: VoiceLines,
+    clips: Clips,
+    subtitles: Subtitles,
+    final_video: FinalVideo,
+) -> dg.Output[TimelineExport]:
+    """The film for editing programs: OpenTimelineIO, Final Cut Pro X XML, CMX 3600 EDL, and one ZIP with all of their media.
+
+    In the ZIP are the clips, first frames, lines, stems and subtitles; every path is relative to it.
+    """
+    return run_stage(
+        context,
+        Stage.FILM,
+        lambda studio: export_timeline(
+            studio, frames=frame_images, voices=voice_lines, clips=clips, subtitles=subtitles, film=final_video
+        ),
+        show=lambda made: _show_export(context, made),
+    )
+
+
+def _show_export(context: dg.AssetExecutionContext, export: TimelineExport) -> dg.Output[TimelineExport]:
+    objects = context.resources.workshop.objects
+    return dg.Output(
+        export,
+        data_version=data_version(export),
+        metadata={
+            "bundle": link(objects, export.bundle),
+            "otio": link(objects, export.otio),
+            "fcpxml": link(objects, export.fcpxml),
+            "edl": link(objects, export.edl),
+            "frames": export.frames,
+            "seconds": export.frames / FPS,
+            "files": len(export.entries),
+            "megabytes": round(export.bundle.size / 1e6, 2),
+        },
+    )

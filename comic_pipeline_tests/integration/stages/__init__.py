@@ -1,0 +1,1 @@
+"""Stages over real media, without Dagster."""
