@@ -57,17 +57,17 @@ def user_hash(settings: Settings, user_id: str) -> str:
 
 def _text(settings: Settings) -> Provider[TextRequest]:
     if settings.text_provider is TextProviderName.ARK:
-        return ArkText(_ark(settings, "ark_text"), model=settings.ark_text_model)
+        return ArkText(ark_service(settings, "ark_text"), model=settings.ark_text_model)
     if settings.text_provider is TextProviderName.OPENAI:
-        return OpenAiText(_openai(settings, "openai_text"), model=settings.openai_text_model)
+        return OpenAiText(openai_service(settings, "openai_text"), model=settings.openai_text_model)
     return OfflineText()
 
 
 def _image(settings: Settings) -> Provider[ImageRequest]:
     if settings.image_provider is ImageProviderName.ARK:
-        return ArkImage(_ark(settings, "ark_image"), model=settings.ark_image_model)
+        return ArkImage(ark_service(settings, "ark_image"), model=settings.ark_image_model)
     if settings.image_provider is ImageProviderName.OPENAI:
-        return OpenAiImage(_openai(settings, "openai_image"), model=settings.openai_image_model)
+        return OpenAiImage(openai_service(settings, "openai_image"), model=settings.openai_image_model)
     return OfflineImage()
 
 
@@ -75,18 +75,19 @@ def _voice(settings: Settings) -> Provider[VoiceRequest]:
     if settings.voice_provider is VoiceProviderName.OPENSPEECH:
         return _openspeech(settings)
     if settings.voice_provider is VoiceProviderName.OPENAI:
-        service = _openai(settings, "openai_voice")
+        service = openai_service(settings, "openai_voice")
         return OpenAiVoice(service, model=settings.openai_voice_model, voice=settings.openai_voice)
     return OfflineVoice()
 
 
 def _video(settings: Settings) -> Provider[ClipRequest]:
     if settings.video_provider is VideoProviderName.ARK:
-        return ArkVideo(_ark(settings, "ark_video"), model=settings.ark_video_model)
+        return ArkVideo(ark_service(settings, "ark_video"), model=settings.ark_video_model)
     return OfflineVideo(ffmpeg=ffmpeg_path(settings.ffmpeg))
 
 
-def _ark(settings: Settings, name: str) -> Service:
+def ark_service(settings: Settings, name: str) -> Service:
+    """The account at Volcengine Ark; `name` is what its attempts are booked under."""
     key = settings.ark_api_key.get_secret_value()
     return Service(
         name=name,
@@ -98,7 +99,8 @@ def _ark(settings: Settings, name: str) -> Service:
     )
 
 
-def _openai(settings: Settings, name: str) -> Service:
+def openai_service(settings: Settings, name: str) -> Service:
+    """The account at OpenAI or a compatible service; `name` is what its attempts are booked under."""
     key = settings.openai_api_key.get_secret_value()
     return Service(
         name=name,

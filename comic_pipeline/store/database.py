@@ -5,6 +5,7 @@ Belongs here: the engine, the two kinds of transaction, translation of driver fa
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +58,14 @@ class Database:
         """
         with _translated(), self.engine.connect().execution_options(**self._read_options) as connection:
             yield connection
+
+    def server_time(self) -> datetime | None:
+        """What the database server's clock says; None on SQLite, which has none of its own."""
+        if self.dialect == "sqlite":
+            return None
+        with self.read() as connection:
+            moment: datetime = connection.exec_driver_sql("SELECT clock_timestamp()").scalar_one()
+        return moment
 
     def close(self) -> None:
         """Let go of all connections."""

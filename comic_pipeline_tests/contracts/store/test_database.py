@@ -1,5 +1,6 @@
 """The two kinds of transaction."""
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -61,6 +62,16 @@ def test_a_broken_rule_is_an_answer_and_a_broken_statement_a_fault(database: Dat
         connection.execute(text("SELECT * FROM no_such_table"))
     assert fault.value.code is ErrorCode.STORAGE_FAILED
     assert fault.value.retryable
+
+
+def test_the_server_has_a_clock_of_its_own(database: Database) -> None:
+    """`comic doctor` compares it with this machine's; SQLite runs in this process and has none."""
+    moment = database.server_time()
+    if database.dialect == "sqlite":
+        assert moment is None
+    else:
+        assert moment is not None
+        assert abs((moment - datetime.now(UTC)).total_seconds()) < 60
 
 
 def test_a_missing_folder_is_named_before_anything_is_made(tmp_path: Path) -> None:
