@@ -22,6 +22,7 @@ from comic_pipeline.model.project import Tier
 from comic_pipeline.model.workflow import Stage
 
 _LOGGER = "comic_pipeline"
+SYNTH_MUSIC, NO_MUSIC = "synth", "none"
 _SECONDS = re.compile(r"\d{1,6}(\.\d{1,6})?", re.ASCII)
 
 # Words that every glyph of the bundled font is there for, and of the two kinds that the standard asks for.
@@ -191,6 +192,15 @@ class Settings(BaseSettings):
     ai_label_propagator: str = Field(
         default="", max_length=128, alias="COMIC_AI_LABEL_PROPAGATOR", description="name or code of who publishes them, if known"
     )
+    music: str = Field(
+        default=SYNTH_MUSIC,
+        alias="COMIC_MUSIC",
+        min_length=1,
+        description="`synth`, `none`, a file of this machine (begins with / ./ ../ ~) or an object key",
+    )
+    crossfade_ms: int = Field(
+        default=0, ge=0, le=2_000, alias="COMIC_CROSSFADE_MS", description="how long shots fade into each other; 0: they are cut"
+    )
     hash_salt: SecretStr = Field(
         default=SecretStr("comic"), alias="COMIC_HASH_SALT", description="salts the user hash sent to providers"
     )
@@ -332,7 +342,7 @@ class Settings(BaseSettings):
         return frozenset(filter(None, (host.strip() for host in self.provider_hosts.split(","))))
 
     def providers_of(self, stage: Stage) -> tuple[str, ...]:
-        """Names of the providers that runs of this stage call; local rendering counts as one."""
+        """Names of the providers that runs of this stage call; local rendering counts as one and comes first."""
         chosen = {
             Stage.STORYBOARD: f"{self.text_provider}_text",
             Stage.FRAMES: f"{self.image_provider}_image",
@@ -340,7 +350,13 @@ class Settings(BaseSettings):
             Stage.CLIPS: f"{self.video_provider}_video",
             Stage.FILM: "ffmpeg",
         }
-        return (chosen[stage],)
+        return (chosen[stage], *(self._musicians if stage is Stage.FILM else ()))
+
+    @property
+    def _musicians(self) -> tuple[str, ...]:
+        if self.music == NO_MUSIC:
+            return ()
+        return ("offline_music",) if self.music == SYNTH_MUSIC else ("file_music",)
 
     def secrets(self) -> tuple[str, ...]:
         """All secret values in force, for masking."""

@@ -1,4 +1,4 @@
-"""Putting a film together from clips, voices and cues: what is checked before, ffmpeg's pass, what is checked after.
+"""Putting a film together from clips, voices, music and cues: what is checked before, ffmpeg's passes, what is checked after.
 
 Belongs here: the order of these steps. Does not: what a film is made of (`film_plan.py`), the filters of its picture
 (`film_graph.py`) and its sound (`mix.py`), when shots and lines play (`model/timeline.py`), what the words look like
@@ -14,7 +14,7 @@ from comic_pipeline.media.ffmpeg import run_ffmpeg
 from comic_pipeline.media.film_graph import film_arguments
 from comic_pipeline.media.film_plan import MIN_FRAMES, FilmPlan, FilmShot
 from comic_pipeline.media.fonts import font_name, font_path
-from comic_pipeline.media.mix import Line
+from comic_pipeline.media.mix import Bed, Line, Mix, make_sound
 from comic_pipeline.media.probe import AudioFacts, measure_audio, promised_frames
 from comic_pipeline.media.sound import MIX_RATE, voice_gain_db
 from comic_pipeline.media.subtitles import to_ass, to_srt
@@ -24,16 +24,20 @@ from comic_pipeline.model.errors import ErrorCode, MediaFault
 async def render_film(plan: FilmPlan, out: Path, *, ffmpeg: str, timeout: float) -> None:  # noqa: ASYNC109 - handed to the child
     """Render `plan` to the MP4 `out` (H.264, AAC, soft subtitle track, index first); `out` appears only when it is complete.
 
+    The sound is made first and measured; then one pass makes the picture, burns the words and joins both.
+
     Raises MediaFault(INPUT_INVALID) that lists every shot whose file is missing or not what it should be, that is too short, or
-    whose line does not end within it; MediaFault(FFMPEG_FAILED) when rendering fails or takes longer than `timeout` seconds.
+    whose line does not end within it, and music that is none; MediaFault(FFMPEG_FAILED) when rendering fails or one of its steps
+    takes longer than `timeout` seconds.
     """
-    lines = await asyncio.to_thread(_preflight, plan)
+    mix = await asyncio.to_thread(_preflight, plan)
     with tempfile.TemporaryDirectory(prefix="film-") as folder:
         _write_words(plan, Path(folder))
         part = out.with_name(f".{out.name}.part")
         try:
+            sound = await make_sound(mix, Path(folder), ffmpeg=ffmpeg, timeout=timeout)
             # ffmpeg works in that folder, so that the graph names its files by fixed words: no path, no user text is ever in it.
-            await run_ffmpeg(film_arguments(plan, lines, part), ffmpeg=ffmpeg, timeout=timeout, cwd=Path(folder))
+            await run_ffmpeg(film_arguments(plan, sound, part), ffmpeg=ffmpeg, timeout=timeout, cwd=Path(folder))
             _check_length(plan, part)
             if plan.burn:
                 switch_off_subtitles(part)
@@ -42,7 +46,7 @@ async def render_film(plan: FilmPlan, out: Path, *, ffmpeg: str, timeout: float)
             part.unlink(missing_ok=True)
 
 
-def _preflight(plan: FilmPlan) -> list[Line]:
+def _preflight(plan: FilmPlan) -> Mix:
     problems: list[str] = []
     lines: list[Line] = []
     frames = 0
@@ -54,16 +58,22 @@ def _preflight(plan: FilmPlan) -> list[Line]:
             if shot.voice is not None:
                 facts = measure_audio(shot.voice)
                 start = frames * MIX_RATE // plan.fps + shot.voice_offset_ms * MIX_RATE // 1000
-                lines.append(Line(path=shot.voice, start=start, gain_db=voice_gain_db(facts)))
+                end = start + facts.duration_ms * MIX_RATE // 1000
+                lines.append(Line(path=shot.voice, start=start, end=end, gain_db=voice_gain_db(facts)))
                 problems.extend(_overrun(plan, shot, facts))
         except MediaFault as fault:
             problems.append(f"shot {shot.seq}: {fault.detail}")
         frames += plan.frames_of(shot)
     if not plan.shots:
         problems.append("the film has no shots")
+    bed = None
+    try:
+        bed = None if plan.music is None else Bed(path=plan.music, lufs=measure_audio(plan.music).lufs)
+    except MediaFault as fault:
+        problems.append(f"music: {fault.detail}")
     if problems:
         raise MediaFault(ErrorCode.INPUT_INVALID, "; ".join(problems))
-    return lines
+    return Mix(samples=frames * MIX_RATE // plan.fps, lines=tuple(lines), bed=bed)
 
 
 def _overrun(plan: FilmPlan, shot: FilmShot, voice: AudioFacts) -> list[str]:

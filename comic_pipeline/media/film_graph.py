@@ -1,15 +1,13 @@
 """ffmpeg's arguments for the film: inputs, the filters of the picture, encoding, tags.
 
 One shot on its way: steady rate -> square pixels and the film's size (cropped where that costs little, letterboxed else) -> its
-last frame held -> cut to whole frames. The graph names its files (`film.ass`, `film.srt`, `fonts/`) by fixed words.
+last frame held -> cut to whole frames -> joined by cuts, or faded into each other. The graph names its files (`film.ass`,
+`film.srt`, `fonts/`) by fixed words.
 """
 
-from collections.abc import Sequence
 from pathlib import Path
 
 from comic_pipeline.media.film_plan import FilmPlan
-from comic_pipeline.media.mix import Line, sound_chains
-from comic_pipeline.media.sound import MIX_RATE
 from comic_pipeline.media.typeset import one_line
 from comic_pipeline.model.label import AIGC_KEY
 from comic_pipeline.model.project import Language
@@ -19,22 +17,22 @@ CROP_TOLERANCE = 1.15
 _TRACK_LANGUAGE = {Language.ZH: "zho", Language.EN: "eng"}
 
 
-def film_arguments(plan: FilmPlan, lines: Sequence[Line], out: Path) -> list[str]:
-    """What ffmpeg is asked to do, to be run in the folder that holds the words and the font."""
+def film_arguments(plan: FilmPlan, sound: Path, out: Path) -> list[str]:
+    """What ffmpeg is asked to do, to be run in the folder that holds the words and the font; `sound` is the finished track."""
     inputs: list[str] = []
-    for path in [shot.clip for shot in plan.shots] + [line.path for line in lines]:
+    for path in [*(shot.clip for shot in plan.shots), sound]:
         inputs += ["-i", f"file:{path.absolute()}"]
     arguments = [*inputs]
-    maps = ["-map", "[picture]", "-map", "[sound]"]
+    maps = ["-map", "[picture]", "-map", f"{len(plan.shots)}:a:0"]
     if plan.cues:
         arguments += ["-i", "film.srt"]
-        maps += ["-map", f"{len(plan.shots) + len(lines)}:s:0"]
-    graph = ";".join([*_picture(plan), *sound_chains(plan, lines, first_input=len(plan.shots))])
+        maps += ["-map", f"{len(plan.shots) + 1}:s:0"]
+    graph = ";".join([*_shots(plan), _joined(plan)])
     # -xerror: a damaged clip fails the film instead of being held on its last good frame.
     return ["-xerror", *arguments, "-filter_complex", graph, *maps, *_encoding(plan), f"file:{out.absolute()}"]
 
 
-def _picture(plan: FilmPlan) -> list[str]:
+def _shots(plan: FilmPlan) -> list[str]:
     width, height, fps = plan.frame.width, plan.frame.height, plan.fps
     misfit = f"max(dar*{height}/{width},{width}/{height}/dar)"
     # `dar` counts pixels that are not square; sizes are even because chroma is halved.
@@ -43,22 +41,36 @@ def _picture(plan: FilmPlan) -> list[str]:
     chains = []
     # eof_action=pass: without it a clip of a single frame that has no rate gives no frame at all.
     for number, shot in enumerate(plan.shots):
-        frames = plan.frames_of(shot)
+        # It stays on screen while the next one fades in over it.
+        following = plan.shots[number + 1 : number + 2]
+        frames = plan.frames_of(shot) + sum(map(plan.fade_into, following))
         chains.append(
             f"[{number}:v:0]setpts=PTS-STARTPTS,fps={fps}:eof_action=pass,scale=w='{fit_w}':h='{fit_h}':flags=bicubic:out_range=tv,"
             f"crop=w='min(iw,{width})':h='min(ih,{height})',pad={width}:{height}:-1:-1,setsar=1,format=yuv420p,"
             f"tpad=stop_mode=clone:stop={frames},trim=end_frame={frames}[v{number}]"
         )
-    joined = "".join(f"[v{number}]" for number in range(len(plan.shots)))
-    words = "ass=film.ass:fontsdir=fonts," if plan.label or (plan.burn and plan.cues) else ""
-    chains.append(f"{joined}concat=n={len(plan.shots)}:v=1:a=0,{words}format=yuv420p[picture]")
     return chains
+
+
+def _joined(plan: FilmPlan) -> str:
+    words = "ass=film.ass:fontsdir=fonts," if plan.label or (plan.burn and plan.cues) else ""
+    if not any(map(plan.fade_into, plan.shots)):
+        joined = "".join(f"[v{number}]" for number in range(len(plan.shots)))
+        return f"{joined}concat=n={len(plan.shots)}:v=1:a=0,{words}format=yuv420p[picture]"
+    links, before, start = [], "v0", 0
+    for number, shot in enumerate(plan.shots[1:], start=1):
+        start += plan.frames_of(plan.shots[number - 1])
+        # Half a frame early: the filter compares times in microseconds, and a frame must not slip through.
+        offset, length = (start - 0.5) / plan.fps, plan.fade_into(shot) / plan.fps
+        links.append(f"[{before}][v{number}]xfade=transition=fade:duration={length:.6f}:offset={offset:.6f}[x{number}]")
+        before = f"x{number}"
+    return ";".join([*links, f"[{before}]{words}format=yuv420p[picture]"])
 
 
 def _encoding(plan: FilmPlan) -> list[str]:
     language = _TRACK_LANGUAGE[plan.language]
     video = ["-c:v", "libx264", "-preset", "veryfast", "-crf", "20", "-pix_fmt", "yuv420p", "-r", str(plan.fps)]
-    audio = ["-c:a", "aac", "-b:a", "160k", "-ar", str(MIX_RATE), "-metadata:s:a:0", f"language={language}"]
+    audio = ["-c:a", "copy", "-metadata:s:a:0", f"language={language}"]
     words = ["-c:s", "mov_text", "-metadata:s:s:0", f"language={language}"]
     whole = ["-map_metadata", "-1", "-metadata", f"title={one_line(plan.title)}", "-f", "mp4"]
     if plan.label:  # without use_metadata_tags the muxer drops keys that it does not know

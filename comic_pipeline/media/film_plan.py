@@ -30,6 +30,9 @@ class FilmPlan:
     """A whole film: size in pixels, frames a second, shots in order, cues in film time. `burn` draws the cues into pictures.
 
     The label's words are drawn in any case, and its mark is written into the file.
+
+    `music` is repeated or cut to the film's length. With `crossfade_ms` each shot fades in over the one before it, which is held
+    that much longer: every shot, line and cue stays where it is without.
     """
 
     frame: Frame
@@ -40,10 +43,17 @@ class FilmPlan:
     language: Language
     burn: bool = True
     label: AiLabel | None = None
+    music: Path | None = None
+    crossfade_ms: int = 0
 
     def frames_of(self, shot: FilmShot) -> int:
         """The shot's length in whole frames."""
         return round(shot.length_ms * self.fps / 1000)
+
+    def fade_into(self, shot: FilmShot) -> int:
+        """Frames over which `shot` fades in; at most half of it, so that it is also seen alone, and none for the first."""
+        wanted = round(self.crossfade_ms * self.fps / 1000)
+        return 0 if shot is self.shots[0] else min(wanted, self.frames_of(shot) // 2)
 
     @property
     def frames(self) -> int:

@@ -1,8 +1,9 @@
-"""Measuring sound while it is decoded: level, peak, loudness (EBU R128), length; and how much louder a voice must be.
+"""Measuring sound while it is decoded: level, peaks, loudness (EBU R128), length; and how much louder a voice must be.
 
 Belongs here: numbers about sound. Does not: opening files (`probe.py`), mixing (`film.py`).
 """
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -23,7 +24,7 @@ _CHAIN = (
     ("astats", "metadata=1:measure_perchannel=none:measure_overall=Peak_level+RMS_level"),
     ("aresample", f"{MIX_RATE}"),
     ("aformat", f"sample_rates={MIX_RATE}:channel_layouts=stereo"),
-    ("ebur128", "metadata=1"),
+    ("ebur128", "metadata=1:peak=true"),
 )
 
 
@@ -31,7 +32,8 @@ _CHAIN = (
 class Levels:
     """A whole piece of sound: length in milliseconds, rate in Hz, sample peak and RMS in dBFS, integrated loudness in LUFS.
 
-    Silence measures as -120 dBFS and, by the rules of R128, -70 LUFS.
+    `true_peak_dbtp` is the peak between the samples, over both ears after conversion to stereo. Silence measures as -120 dBFS
+    and, by the rules of R128, -70 LUFS.
     """
 
     duration_ms: int
@@ -40,6 +42,7 @@ class Levels:
     peak_dbfs: float
     rms_dbfs: float
     lufs: float
+    true_peak_dbtp: float
 
 
 class LevelMeter:
@@ -83,6 +86,7 @@ class LevelMeter:
             peak_dbfs=self._number("lavfi.astats.Overall.Peak_level"),
             rms_dbfs=self._number("lavfi.astats.Overall.RMS_level"),
             lufs=self._number("lavfi.r128.I"),
+            true_peak_dbtp=self._true_peak(),
         )
 
     def _drain(self) -> None:
@@ -93,6 +97,11 @@ class LevelMeter:
                 self._last |= self._graph.pull().metadata
             except (av.BlockingIOError, av.EOFError):  # it wants more input, or has given all
                 return
+
+    def _true_peak(self) -> float:
+        # The one number here that ffmpeg gives as a factor.
+        factor = float(self._last.get("lavfi.r128.true_peak", 0.0))
+        return max(SILENCE_DB, round(20 * math.log10(factor), 2)) if factor > 0 else SILENCE_DB
 
     def _number(self, key: str) -> float:
         return max(SILENCE_DB, round(float(self._last.get(key, SILENCE_DB)), 2))

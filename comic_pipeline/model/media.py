@@ -108,6 +108,14 @@ class Subtitles(_Value):
     ass: MediaRef | None = None
 
 
+class Music(_Value):
+    """The document of `music`: the bed under the film; no `media` when none was wanted. `licence`: whose rights are in it."""
+
+    media: MediaRef | None
+    made: Production | None
+    licence: str
+
+
 class FinalVideo(_Value):
     """The document of `final_video`. `planned_ms` is what the timeline asked for; `media.duration_ms` is what was measured."""
 

@@ -155,12 +155,12 @@ STAGE_RULES: dict[Stage, StageRule] = {
             stage=Stage.FILM,
             state=ProjectState.COMPOSE,
             job="make_film",
-            assets=("subtitles", "final_video", "cover_image", "timeline_export"),
+            assets=("subtitles", "music", "final_video", "cover_image", "timeline_export"),
             queue="ffmpeg_queue",
             deadline=1_800,
             serial=True,
             needs=(Stage.CLIPS, Stage.VOICES),
-            crafts=(TaskType.FILM_RENDER,),
+            crafts=(TaskType.FILM_RENDER, TaskType.MUSIC),
         ),
     )
 }

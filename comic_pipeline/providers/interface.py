@@ -1,4 +1,4 @@
-"""What the runner asks of any provider, and the typed requests of the four crafts.
+"""What the runner asks of any provider, and the typed requests of the crafts.
 
 The same five verbs fit every vendor (providers.md section 4): submit, poll, cancel, find, fetch. Text, image and voice
 services answer `submit` with `Done` at once; video services with `Submitted` and are polled.
@@ -91,6 +91,15 @@ class VoiceRequest:
     speaker: str
     voice: str
     user_hash: str
+
+
+@dataclass(frozen=True)
+class MusicRequest:
+    """One piece that can be repeated, for a film of about `length_ms`; the same seed gives the same piece."""
+
+    mood: str
+    seed: int
+    length_ms: int
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from comic_pipeline.objects.store import ObjectStore
 from comic_pipeline.providers.interface import CancelOutcome, Done, FoundJob, Go, Inline, JobStatus, JsonObject, Output, at_once
 
 # Part of the key: a change in how films are put together makes new films, and this number says so.
-RENDER_VERSION = "2"
+RENDER_VERSION = "3"
 
 
 @dataclass(frozen=True)
@@ -47,6 +47,8 @@ class FilmRequest:
     title: str
     language: Language
     label: AiLabel | None = None
+    music: MediaRef | None = None
+    crossfade_ms: int = 0
 
 
 class LocalRender:
@@ -74,6 +76,8 @@ class LocalRender:
                 [shot.seq, shot.clip.sha256, shot.length_ms, shot.voice.sha256 if shot.voice else "", shot.voice_offset_ms]
                 for shot in request.shots
             ],
+            "music": request.music.sha256 if request.music else "",
+            "crossfade_ms": request.crossfade_ms,
             "cues": [[cue.start_ms, cue.end_ms, cue.text] for cue in request.cues],
             "label": request.label.model_dump() if request.label else None,
         }
@@ -105,6 +109,8 @@ class LocalRender:
                 title=request.title,
                 language=request.language,
                 label=request.label,
+                music=None if request.music is None else stack.enter_context(self._objects.local(request.music.key)),
+                crossfade_ms=request.crossfade_ms,
             )
             out = folder / "film.mp4"
             await render_film(plan, out, ffmpeg=ffmpeg_path(self._ffmpeg), timeout=self._timeout)

@@ -8,7 +8,7 @@ from comic_pipeline.media.fonts import font_name
 from comic_pipeline.media.image import make_cover, thumbnail
 from comic_pipeline.media.label import draw_label
 from comic_pipeline.media.subtitles import make_cues, to_ass, to_srt
-from comic_pipeline.model.media import Clips, CoverImage, FinalVideo, FrameImages, MediaRef, Subtitles, VoiceLines
+from comic_pipeline.model.media import Clips, CoverImage, FinalVideo, FrameImages, MediaRef, Music, Subtitles, VoiceLines
 from comic_pipeline.model.project import FPS, Language
 from comic_pipeline.model.storyboard import OverrideField, Storyboard
 from comic_pipeline.model.task import TaskType, hash_of
@@ -41,7 +41,9 @@ async def write_subtitles(studio: Studio, voices: VoiceLines, clips: Clips) -> S
     return Subtitles(cues=cues, srt=await studio.store(srt, folder="subtitles"), ass=await studio.store(ass, folder="subtitles"))
 
 
-async def render(studio: Studio, storyboard: Storyboard, voices: VoiceLines, clips: Clips, subtitles: Subtitles) -> FinalVideo:
+async def render(
+    studio: Studio, storyboard: Storyboard, voices: VoiceLines, clips: Clips, subtitles: Subtitles, music: Music
+) -> FinalVideo:
     """The film: a task of its own, so that an unchanged film is never rendered twice. Raises ShotsFailed with FFMPEG_FAILED."""
     timeline, project, rule = lay_out(voices, clips), studio.project, rule_of(Stage.FILM)
     lines = {line.seq: line.media for line in voices.lines}
@@ -56,11 +58,18 @@ async def render(studio: Studio, storyboard: Storyboard, voices: VoiceLines, cli
         for timing, clip in zip(timeline.shots, clips.clips, strict=True)
     )
     request = FilmRequest(
-        frame=project.size, fps=FPS, shots=shots, cues=subtitles.cues, title=storyboard.title, language=project.language
+        frame=project.size,
+        fps=FPS,
+        shots=shots,
+        cues=subtitles.cues,
+        title=storyboard.title,
+        language=project.language,
+        music=music.media,
+        crossfade_ms=studio.settings.crossfade_ms,
     )
     provider = LocalRender(objects=studio.desk.objects, ffmpeg=studio.settings.ffmpeg, timeout=rule.deadline)
     request = replace(request, label=studio.ai_label(hash_of(provider.describe(request))))
-    media_in = [shot.clip for shot in shots] + [shot.voice for shot in shots if shot.voice is not None]
+    media_in = [media for shot in shots for media in (shot.clip, shot.voice)] + [music.media]
     order = Order(
         project_id=project.id,
         task_type=TaskType.FILM_RENDER,
@@ -71,7 +80,7 @@ async def render(studio: Studio, storyboard: Storyboard, voices: VoiceLines, cli
         provider=provider,
         request=request,
         template_hash="",
-        inputs=tuple(media.sha256 for media in media_in),
+        inputs=tuple(media.sha256 for media in media_in if media is not None),
         folder="film",
         verify=verify_video,
     )

@@ -14,7 +14,8 @@ GRAPH = {
     "voice_lines": {"storyboard"},
     "clips": {"storyboard", "frame_images"},
     "subtitles": {"voice_lines", "clips"},
-    "final_video": {"storyboard", "voice_lines", "clips", "subtitles"},
+    "music": {"storyboard"},
+    "final_video": {"storyboard", "voice_lines", "clips", "subtitles", "music"},
     "cover_image": {"storyboard", "frame_images"},
     "timeline_export": {"frame_images", "voice_lines", "clips", "subtitles", "final_video"},
 }

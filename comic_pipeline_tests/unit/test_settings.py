@@ -304,21 +304,23 @@ def test_child_processes_get_absolute_places_and_the_rest_of_the_environment(
 
 
 @pytest.mark.parametrize(
-    ("stage", "provider"),
+    ("stage", "providers"),
     [
-        (Stage.STORYBOARD, "ark_text"),
-        (Stage.FRAMES, "ark_image"),
-        (Stage.VOICES, "openspeech_voice"),
-        (Stage.CLIPS, "ark_video"),
-        (Stage.FILM, "ffmpeg"),
+        (Stage.STORYBOARD, ("ark_text",)),
+        (Stage.FRAMES, ("ark_image",)),
+        (Stage.VOICES, ("openspeech_voice",)),
+        (Stage.CLIPS, ("ark_video",)),
+        (Stage.FILM, ("ffmpeg", "offline_music")),
     ],
 )
-def test_each_stage_knows_the_provider_it_calls(monkeypatch: pytest.MonkeyPatch, stage: Stage, provider: str) -> None:
+def test_each_stage_knows_the_providers_it_calls(
+    monkeypatch: pytest.MonkeyPatch, stage: Stage, providers: tuple[str, ...]
+) -> None:
     """These names are tags, limits and columns: one spelling."""
     for name in ("TEXT", "IMAGE", "VIDEO"):
         monkeypatch.setenv(f"COMIC_{name}_PROVIDER", "ark")
     monkeypatch.setenv("COMIC_VOICE_PROVIDER", "openspeech")
-    assert load_settings().providers_of(stage) == (provider,)
+    assert load_settings().providers_of(stage) == providers
 
 
 def test_extra_hosts_are_read_as_a_list(monkeypatch: pytest.MonkeyPatch) -> None:

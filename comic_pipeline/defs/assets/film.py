@@ -7,7 +7,7 @@ from comic_pipeline.defs.owners import FILM
 from comic_pipeline.defs.partitions import PROJECTS
 from comic_pipeline.defs.run import ROUND_POLICY, run_stage
 from comic_pipeline.model.manifest import StoredFile
-from comic_pipeline.model.media import Clips, CoverImage, FinalVideo, FrameImages, MediaRef, Subtitles, VoiceLines
+from comic_pipeline.model.media import Clips, CoverImage, FinalVideo, FrameImages, MediaRef, Music, Subtitles, VoiceLines
 from comic_pipeline.model.storyboard import Storyboard
 from comic_pipeline.model.workflow import Stage
 from comic_pipeline.stages.film import paint_cover, render, write_subtitles
@@ -58,15 +58,20 @@ def _show_subtitles(context: dg.AssetExecutionContext, written: Subtitles) -> dg
     required_resource_keys={"workshop"},
 )
 def final_video(
-    context: dg.AssetExecutionContext, storyboard: Storyboard, voice_lines: VoiceLines, clips: Clips, subtitles: Subtitles
+    context: dg.AssetExecutionContext,
+    storyboard: Storyboard,
+    voice_lines: VoiceLines,
+    clips: Clips,
+    subtitles: Subtitles,
+    music: Music,
 ) -> dg.Output[FinalVideo]:
-    """The film: H.264 and AAC in one MP4, voices in place, subtitles burned in and as a soft track, labelled as made by AI.
+    """The film: H.264 and AAC in one MP4, voices in place over the music, subtitles burned in and as a soft track, AI label.
 
     Its manifest says where every byte came from; the one of `review_page` also has the verdict of the film's gate.
     """
 
     async def work(studio: Studio) -> tuple[FinalVideo, MediaRef]:
-        film = await render(studio, storyboard, voice_lines, clips, subtitles)
+        film = await render(studio, storyboard, voice_lines, clips, subtitles, music)
         files = [StoredFile(role="subtitles", media=words) for words in (subtitles.srt, subtitles.ass) if words]
         _, manifest = await write_manifest(studio, film.media, files=files, code_versions=code_versions(context))
         return film, manifest

@@ -206,17 +206,17 @@ def launched(world: World, project: Project, stage: Stage) -> Launch:
 
 
 @pytest.mark.parametrize(
-    ("stage", "queue", "provider", "job", "serial"),
+    ("stage", "queue", "providers", "job", "serial"),
     [
         (STORYBOARD, "text_queue", "offline_text", "make_storyboard", True),
         (FRAMES, "image_queue", "offline_image", "make_frames", False),
         (VOICES, "voice_queue", "offline_voice", "make_voices", False),
         (CLIPS, "video_queue", "offline_video", "make_clips", False),
-        (FILM, "ffmpeg_queue", "ffmpeg", "make_film", True),
+        (FILM, "ffmpeg_queue", "ffmpeg offline_music", "make_film", True),
     ],
 )
 def test_a_launch_carries_every_tag(  # one argument a column
-    world: World, stage: Stage, queue: str, provider: str, job: str, *, serial: bool
+    world: World, stage: Stage, queue: str, providers: str, job: str, *, serial: bool
 ) -> None:
     """Design section 5, complete: limits, locks, look-ups and time-outs all hang on them."""
     launch = launched(world, a_project(user_id="用户 7/ä"), stage)
@@ -229,7 +229,7 @@ def test_a_launch_carries_every_tag(  # one argument a column
         "comic/user": "用户_7_ä",
         "comic/stage": stage.value,
         "comic/queue": queue,
-        f"comic.provider/{provider}": "1",
+        **{f"comic.provider/{one}": "1" for one in providers.split()},
         "dagster/priority": "20",
         "dagster/max_runtime": str(max_runtime(stage, world.settings)),
     }

@@ -372,7 +372,7 @@ def test_strange_paths_are_only_paths(clip, voice, ffmpeg, tmp_path, monkeypatch
 def test_cancelling_a_render_kills_ffmpeg_and_leaves_no_film(clip, ffmpeg, tmp_path):
     """A cancelled project must not go on rendering, nor leave half a film that looks whole."""
     out = tmp_path / "film.mp4"
-    plan = _plan(*(_shot(seq, clip(1.0), 600_000) for seq in range(2)))
+    plan = _plan(*(_shot(seq, clip(1.0), 60_000) for seq in range(2)))
 
     def rendering() -> list[psutil.Process]:
         return [child for child in psutil.Process().children() if str(tmp_path) in " ".join(child.cmdline())]
