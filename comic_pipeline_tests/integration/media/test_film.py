@@ -4,10 +4,8 @@ Named after faults seen in the field: concat of unlike clips, rates of 0/0, word
 subtitles that are read as markup.
 """
 
-import array
 import asyncio
 import io
-import math
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -22,6 +20,7 @@ from comic_pipeline.media.probe import frame_at, measure_audio, measure_video
 from comic_pipeline.model.errors import ErrorCode, MediaFault
 from comic_pipeline.model.media import Cue
 from comic_pipeline.model.project import Frame, Language
+from comic_pipeline_tests.integration.media.listening import level
 
 WIDE = Frame(width=320, height=180)
 TALL = Frame(width=180, height=320)
@@ -51,19 +50,6 @@ def render(ffmpeg, tmp_path):
         return out
 
     return _render
-
-
-def _level(film: Path, start_ms: int, end_ms: int) -> float:
-    """RMS of the sound between two times, in dBFS (-120: silence)."""
-    samples = array.array("h")
-    resampler = av.AudioResampler(format="s16", layout="mono", rate=48_000)
-    with av.open(str(film)) as container:
-        for frame in container.decode(audio=0):
-            for part in resampler.resample(frame):
-                samples.frombytes(bytes(part.planes[0])[: part.samples * 2])
-    cut = samples[start_ms * 48 : end_ms * 48]
-    power = sum(sample * sample for sample in cut) / len(cut)
-    return max(-120.0, 10 * math.log10(power / 32_768**2 + 1e-12))
 
 
 def _picture(film: Path, ms: int) -> Image.Image:
@@ -123,15 +109,15 @@ def test_a_shot_of_a_single_frame_is_refused(clip, render):
 def test_voices_sound_where_they_belong_and_nowhere_else(clip, voice, render):
     """The line of the second shot starts 150 ms into that shot, and the rest of the film is silent."""
     film = render(_plan(_shot(0, clip(1.0), 1_000), _shot(1, clip(1.5), 1_500, voice(0.6)), _shot(2, clip(0.5), 500)))
-    assert _level(film, 0, 1_100) < -80
-    assert _level(film, 1_160, 1_740) > -30
-    assert _level(film, 1_800, 3_000) < -80
+    assert level(film, 0, 1_100) < -80
+    assert level(film, 1_160, 1_740) > -30
+    assert level(film, 1_800, 3_000) < -80
 
 
 def test_loudness_is_16_lufs_whatever_the_voice_was(clip, voice, render):
     """A whispering and a shouting voice service end up equally loud, without clipping."""
     film = render(_plan(_shot(0, clip(1.0), 2_000, voice(1.5, db=-15)), _shot(1, clip(1.0), 2_000, voice(1.5, db=12))))
-    quiet, loud = _level(film, 300, 1_500), _level(film, 2_300, 3_500)
+    quiet, loud = level(film, 300, 1_500), level(film, 2_300, 3_500)
     assert quiet == pytest.approx(loud, abs=0.5)
     facts = measure_audio(film)
     assert facts.lufs == pytest.approx(-16.0, abs=1.0)
@@ -156,13 +142,13 @@ def test_sound_in_clips_is_not_in_the_film(make, clip, render):
     film = render(_plan(_shot(0, noisy, 1_000)))
     with av.open(str(film)) as container:
         assert len(container.streams.audio) == 1
-    assert _level(film, 0, 1_000) < -80
+    assert level(film, 0, 1_000) < -80
 
 
 def test_a_line_longer_than_its_clip_is_heard_to_its_end(clip, voice, render):
     """3 s clip, 5.2 s line (ZJT #411, ArcReel #1744), here 0.5 s and 1.6 s: the last frame holds, the last words are there."""
     film = render(_plan(_shot(0, clip(0.5), 2_100, voice(1.6)), _shot(1, clip(0.5), 500)))
-    assert _level(film, 1_550, 1_740) == pytest.approx(_level(film, 600, 800), abs=1)
+    assert level(film, 1_550, 1_740) == pytest.approx(level(film, 600, 800), abs=1)
     assert _difference(_picture(film, 600), _picture(film, 2_000)) < 1
     assert _difference(_picture(film, 600), _picture(film, 2_150)) > 2
 
