@@ -25,6 +25,7 @@ _LOGGER = "comic_pipeline"
 SYNTH_MUSIC, NO_MUSIC = "synth", "none"
 _SECONDS = re.compile(r"\d{1,6}(\.\d{1,6})?", re.ASCII)
 
+_VOICES_HELP = "one voice for all speakers, or several by comma: the narrator's first; empty: the public ones, one a speaker"
 # Words that every glyph of the bundled font is there for, and of the two kinds that the standard asks for.
 _LABEL_WORDS = re.compile(r"(?=.*(?:生成|合成|[Gg]enerated|GENERATED))[0-9A-Za-z一-龥 ·\-]+")
 _LABEL_EM = 12
@@ -134,13 +135,13 @@ class Settings(BaseSettings):
     openspeech_resource: str = Field(
         default="seed-tts-2.0", alias="OPENSPEECH_RESOURCE", description="v3 resource id, v1 cluster"
     )
-    openspeech_voice: str = Field(default="zh_female_vv_uranus_bigtts", alias="OPENSPEECH_VOICE")
+    openspeech_voice: str = Field(default="", alias="OPENSPEECH_VOICE", description=_VOICES_HELP)
     openai_api_key: SecretStr = Field(default=SecretStr(""), alias="OPENAI_API_KEY")
     openai_base_url: str = Field(default="https://api.openai.com/v1", alias="OPENAI_BASE_URL")
     openai_text_model: str = Field(default="gpt-4.1", alias="OPENAI_TEXT_MODEL")
     openai_image_model: str = Field(default="gpt-image-1", alias="OPENAI_IMAGE_MODEL")
     openai_voice_model: str = Field(default="gpt-4o-mini-tts", alias="OPENAI_VOICE_MODEL")
-    openai_voice: str = Field(default="alloy", alias="OPENAI_VOICE")
+    openai_voice: str = Field(default="", alias="OPENAI_VOICE", description=_VOICES_HELP)
 
     poll_seconds: float = Field(
         default=10.0, gt=0, allow_inf_nan=False, alias="COMIC_POLL_SECONDS", description="ceiling of the poll interval"

@@ -62,11 +62,15 @@ class FrameImages(_Value):
 
 
 class VoiceLine(_Value):
-    """The spoken line of one shot. `media` is None when nothing is said, or when it failed and silence is allowed: `silenced`."""
+    """The spoken line of one shot, in the provider's `voice`.
+
+    `media` is None when nothing is said, or when it failed and silence is allowed: `silenced`.
+    """
 
     seq: int
     text: str
     speaker: str
+    voice: str = ""
     media: MediaRef | None
     made: Production | None
     silenced: bool = False

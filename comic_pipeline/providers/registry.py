@@ -8,16 +8,18 @@ from dataclasses import dataclass
 
 from comic_pipeline.media.ffmpeg import ffmpeg_path
 from comic_pipeline.model.errors import ErrorCode, Refused
+from comic_pipeline.model.voices import Voice
 from comic_pipeline.providers.ark_image import ArkImage
 from comic_pipeline.providers.ark_text import ArkText
 from comic_pipeline.providers.ark_video import ArkVideo
 from comic_pipeline.providers.catalog import ARK_RESULT_HOSTS, OPENAI_RESULT_HOSTS
+from comic_pipeline.providers.catalog_voice import OPENAI_VOICES, openspeech_voices, read_voices
 from comic_pipeline.providers.http import Service
 from comic_pipeline.providers.interface import ClipRequest, ImageRequest, Provider, TextRequest, VoiceRequest
 from comic_pipeline.providers.offline.motion import OfflineVideo
 from comic_pipeline.providers.offline.panels import OfflineImage
 from comic_pipeline.providers.offline.story import OfflineText
-from comic_pipeline.providers.offline.voice import OfflineVoice
+from comic_pipeline.providers.offline.voice import OFFLINE_VOICES, OfflineVoice
 from comic_pipeline.providers.openai_image import OpenAiImage
 from comic_pipeline.providers.openai_text import OpenAiText
 from comic_pipeline.providers.openai_voice import OpenAiVoice
@@ -28,12 +30,13 @@ from comic_pipeline.settings import ImageProviderName, Settings, TextProviderNam
 
 @dataclass(frozen=True)
 class Providers:
-    """The chosen provider of each craft."""
+    """The chosen provider of each craft, and the voices that speakers are given."""
 
     text: Provider[TextRequest]
     image: Provider[ImageRequest]
     voice: Provider[VoiceRequest]
     video: Provider[ClipRequest]
+    voices: tuple[Voice, ...]
 
     async def close(self) -> None:
         """Let go of all connections; the providers can be used again."""
@@ -46,7 +49,14 @@ def build_providers(settings: Settings) -> Providers:
     missing = settings.missing_keys()
     if missing:
         raise Refused(ErrorCode.INPUT_INVALID, f"a chosen provider has no key: set {', '.join(missing)}")
-    return Providers(text=_text(settings), image=_image(settings), voice=_voice(settings), video=_video(settings))
+    voices = _voices(settings)
+    return Providers(
+        text=_text(settings),
+        image=_image(settings),
+        voice=_voice(settings, voices[0].name),
+        video=_video(settings),
+        voices=voices,
+    )
 
 
 def user_hash(settings: Settings, user_id: str) -> str:
@@ -71,12 +81,25 @@ def _image(settings: Settings) -> Provider[ImageRequest]:
     return OfflineImage()
 
 
-def _voice(settings: Settings) -> Provider[VoiceRequest]:
+def _voices(settings: Settings) -> tuple[Voice, ...]:
+    """The configured voices, else the public ones. Raises Refused when there are none: cloned voices have no public names."""
+    if settings.voice_provider is VoiceProviderName.OFFLINE:
+        return OFFLINE_VOICES
+    if settings.voice_provider is VoiceProviderName.OPENAI:
+        return read_voices(settings.openai_voice) or OPENAI_VOICES
+    resource, one_shot = settings.openspeech_resource, settings.openspeech_api == "v1"
+    voices = read_voices(settings.openspeech_voice) or openspeech_voices(resource, one_shot=one_shot)
+    if not voices:
+        raise Refused(ErrorCode.INPUT_INVALID, f"OPENSPEECH_VOICE must name the voices of the resource {resource}")
+    return voices
+
+
+def _voice(settings: Settings, first: str) -> Provider[VoiceRequest]:
     if settings.voice_provider is VoiceProviderName.OPENSPEECH:
-        return _openspeech(settings)
+        return _openspeech(settings, first)
     if settings.voice_provider is VoiceProviderName.OPENAI:
         service = openai_service(settings, "openai_voice")
-        return OpenAiVoice(service, model=settings.openai_voice_model, voice=settings.openai_voice)
+        return OpenAiVoice(service, model=settings.openai_voice_model, voice=first)
     return OfflineVoice()
 
 
@@ -112,9 +135,9 @@ def openai_service(settings: Settings, name: str) -> Service:
     )
 
 
-def _openspeech(settings: Settings) -> Provider[VoiceRequest]:
+def _openspeech(settings: Settings, voice: str) -> Provider[VoiceRequest]:
     token = settings.openspeech_token.get_secret_value()
-    app_id, voice = settings.openspeech_app_id, settings.openspeech_voice
+    app_id = settings.openspeech_app_id
     one_shot = settings.openspeech_api == "v1"
     # V1: semicolon, no space (2.1). V3: the old console's three headers; mixing in X-Api-Key fails with "load grant" (2.2).
     headers = {"Authorization": f"Bearer;{token}"}

@@ -51,7 +51,7 @@ def estimate_film(studio: Studio) -> Estimate:
     costs = {
         "storyboard": _price(story.order_of(studio)),
         "frames": sum((_price(pictures.order_of(studio, board, shot, take=0)) for shot in board.shots), ZERO),
-        "voices": sum((_price(sound.order_of(studio, shot, take=0)) for shot in board.shots if shot.spoken), ZERO),
+        "voices": sum((_price(sound.order_of(studio, shot, take=0, voice="")) for shot in board.shots if shot.spoken), ZERO),
         "clips": sum((_price(motion.order_of(studio, shot, frame, take=0)) for shot in board.shots), ZERO),
     }
     return Estimate(**costs, total=sum(costs.values(), ZERO))

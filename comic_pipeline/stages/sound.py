@@ -7,11 +7,13 @@ from comic_pipeline.model.errors import ShotsFailed
 from comic_pipeline.model.media import VoiceLine, VoiceLines
 from comic_pipeline.model.storyboard import OverrideField, Shot, Storyboard
 from comic_pipeline.model.task import TaskType
+from comic_pipeline.model.voices import cast_voices, people_of
 from comic_pipeline.model.workflow import Stage
 from comic_pipeline.providers.interface import VoiceRequest
 from comic_pipeline.settings import VoiceFailure
 from comic_pipeline.stages.studio import Studio, as_wished, rule_of
 from comic_pipeline.stages.verifying import verify_voice
+from comic_pipeline.store import voice_cast
 from comic_pipeline.work.orders import Order
 from comic_pipeline.work.runner import make_all
 
@@ -19,8 +21,11 @@ from comic_pipeline.work.runner import make_all
 async def speak_lines(studio: Studio, storyboard: Storyboard) -> VoiceLines:
     """One entry a shot. Raises RoundIncomplete or WorkStopped; ShotsFailed unless silence is allowed for lines that failed."""
     wished, changes = as_wished(studio, storyboard)
+    voices = await _cast(studio, wished)
     orders = [
-        order_of(studio, shot, take=changes.take(shot.seq, OverrideField.TAKE_VOICES)) for shot in wished.shots if shot.spoken
+        order_of(studio, shot, take=changes.take(shot.seq, OverrideField.TAKE_VOICES), voice=voices[shot.voice_of])
+        for shot in wished.shots
+        if shot.spoken
     ]
     finished = await make_all(studio.desk, orders)
     finished.check_open(now=studio.now())
@@ -35,6 +40,7 @@ async def speak_lines(studio: Studio, storyboard: Storyboard) -> VoiceLines:
                 seq=shot.seq,
                 text=shot.spoken,
                 speaker=shot.voice_of,
+                voice=voices[shot.voice_of] if shot.spoken else "",
                 media=None if one is None else one.media,
                 made=None if one is None else one.made,
                 silenced=one is None and bool(shot.spoken),
@@ -43,11 +49,22 @@ async def speak_lines(studio: Studio, storyboard: Storyboard) -> VoiceLines:
     return VoiceLines(lines=tuple(lines))
 
 
-def order_of(studio: Studio, shot: Shot, *, take: int) -> Order[VoiceRequest]:
-    """The order of one spoken line."""
+async def _cast(studio: Studio, storyboard: Storyboard) -> dict[str, str]:
+    """The voice of everybody who speaks. Remembered: whoever has one keeps it, over redos and new speakers."""
+    people, menu = people_of(storyboard), studio.providers.voices
+    project, provider = studio.project.id, studio.providers.voice.name
+    return await studio.desk.commit(
+        lambda connection, now: voice_cast.settle(
+            connection, project, provider, lambda kept: cast_voices(people, menu, kept), now=now
+        )
+    )
+
+
+def order_of(studio: Studio, shot: Shot, *, take: int, voice: str) -> Order[VoiceRequest]:
+    """The order of one line, spoken by the provider's `voice`; empty: its first one."""
     project, rule = studio.project, rule_of(Stage.VOICES)
     request = VoiceRequest(
-        text=shot.spoken, language=project.language, speaker=shot.voice_of, voice="", user_hash=studio.user_hash
+        text=shot.spoken, language=project.language, speaker=shot.voice_of, voice=voice, user_hash=studio.user_hash
     )
     return Order(
         project_id=project.id,

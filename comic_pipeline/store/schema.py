@@ -269,6 +269,19 @@ shot_overrides = Table(
     Index("overrides_by_project", "project_id", "id"),
 )
 
+voice_cast = Table(
+    "voice_cast",
+    metadata,
+    Column("id", Integer, primary_key=True, autoincrement=True),
+    Column("project_id", String(63), ForeignKey("projects.id"), nullable=False),
+    Column("provider_id", String(32), nullable=False),
+    # The narrator is the empty name.
+    Column("speaker", Text, nullable=False),
+    Column("voice", String(128), nullable=False),
+    Column("at", UtcTime, nullable=False),
+    Index("voice_cast_by_project", "project_id", "id"),
+)
+
 verdicts = Table(
     "verdicts",
     metadata,

@@ -4,7 +4,7 @@ from comic_pipeline.media.aigc import read_aigc
 from comic_pipeline.media.label import label_likeness
 from comic_pipeline.media.probe import frame_at, measure_video
 from comic_pipeline.media.subtitles import to_srt
-from comic_pipeline.model.media import Clips, CoverImage, FrameImages
+from comic_pipeline.model.media import Clips, CoverImage, FrameImages, VoiceLines
 from comic_pipeline.model.task import TaskStatus, sha256_hex
 from comic_pipeline.model.workflow import ProjectState, SubmissionKind
 from comic_pipeline_tests.acceptance.house import House
@@ -36,6 +36,8 @@ def test_an_idea_becomes_a_film_that_is_what_was_planned(house: House, sandbox: 
     assert house.workshop.objects.get(words.srt.key).decode() == to_srt(words.cues)
     assert house.workshop.objects.get(words.ass.key).decode().count("Dialogue:") == len(words.cues)
     _assert_labelled(house, end.project_id)
+    voices = {line.speaker: line.voice for line in house.document(end.project_id, "voice_lines", VoiceLines).lines}
+    assert len(set(voices.values())) == len(voices) > 1, "every speaker has a voice of their own"
     books = sandbox.admin.books()
     assert (books.chats, books.images, books.voices, books.video_jobs) == (1, 3, 3, 3)
     assert end.cost == books.spend > 15
@@ -98,6 +100,7 @@ def test_a_new_line_never_pays_a_clip_again(house: House, sandbox: Sandbox) -> N
     """A clip's length comes from duration_ms alone: other words re-make the voice and the film."""
     end = house.produce(IDEA)
     before = sandbox.admin.books()
+    cast = {line.speaker: line.voice for line in house.document(end.project_id, "voice_lines", VoiceLines).lines}
 
     house.ask(SubmissionKind.REDO, {"stage": "voices", "shots": [0], "prompt": "你好，星星！"}, project_id=end.project_id)
     again = house.go_on(end.project_id)
@@ -106,6 +109,8 @@ def test_a_new_line_never_pays_a_clip_again(house: House, sandbox: Sandbox) -> N
     assert again.status == ProjectState.PENDING_REVIEW, (again.error_code, again.error_message)
     assert house.stages_run == ["voices", "film"]
     assert (after.voices - before.voices, after.video_jobs - before.video_jobs, after.images - before.images) == (1, 0, 0)
+    again_cast = {line.speaker: line.voice for line in house.document(end.project_id, "voice_lines", VoiceLines).lines}
+    assert again_cast == cast
     assert "你好，星星！" in "".join(cue.text for cue in house.subtitles(end.project_id).cues)
 
 

@@ -39,6 +39,7 @@ def _show_lines(context: dg.AssetExecutionContext, spoken: VoiceLines) -> dg.Out
         {
             "seq": line.seq,
             "speaker": line.speaker,
+            "voice": line.voice,
             "text": line.text[:80],
             "ms": line.media.duration_ms if line.media else None,
             "silenced": line.silenced,

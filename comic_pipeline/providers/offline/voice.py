@@ -3,7 +3,6 @@
 Belongs here: which voice says a line, and the child's life. Does not: the engine itself (`voice_child.py`).
 """
 
-import hashlib
 import io
 import json
 import re
@@ -15,6 +14,7 @@ from pathlib import Path
 
 from comic_pipeline.model.errors import ErrorCode, ProviderFault
 from comic_pipeline.model.project import Language, detect_language
+from comic_pipeline.model.voices import Age, Gender, Voice
 from comic_pipeline.providers.interface import Done, Go, Inline, JsonObject, VoiceRequest, at_once
 from comic_pipeline.providers.offline import AnswersAtOnce
 from comic_pipeline.providers.offline.child import run_child
@@ -22,9 +22,35 @@ from comic_pipeline.providers.offline.child import run_child
 MAX_CHARS = 1_000
 TIMEOUT = 60.0  # seconds; a line of 20 characters takes 0.1 s, one of 1,000 about 1.5 s
 
-# The variants of the engine that still sound like people; an unknown one would silently become the default.
-VARIANTS = ("f1", "f2", "f3", "f4", "f5", "m1", "m2", "m3", "m4", "m5", "m6", "m7")
-_NARRATOR_PITCH = 50
+
+@dataclass(frozen=True)
+class _Timbre:
+    """How the engine makes a voice: variant (an unknown one would silently be the plain one), pitch 0–99, share of the pace."""
+
+    variant: str
+    pitch: int
+    pace: float = 1.0
+
+
+_F, _M = Gender.FEMALE, Gender.MALE
+_TIMBRES: dict[Voice, _Timbre] = {
+    Voice("plain"): _Timbre("", 50),
+    Voice("f2", _F): _Timbre("f2", 60),
+    Voice("m3", _M): _Timbre("m3", 36),
+    Voice("f4", _F, Age.YOUNG): _Timbre("f4", 68, 1.05),
+    Voice("m1", _M, Age.YOUNG): _Timbre("m1", 56, 1.05),
+    Voice("f5", _F, Age.CHILD): _Timbre("f5", 88, 1.05),
+    Voice("m6", _M, Age.CHILD): _Timbre("m6", 80, 1.05),
+    Voice("f1", _F, Age.OLD): _Timbre("f1", 30, 0.85),
+    Voice("m7", _M, Age.OLD): _Timbre("m7", 24, 0.85),
+    Voice("f3", _F): _Timbre("f3", 48),
+    Voice("m2", _M): _Timbre("m2", 44),
+    Voice("m4", _M): _Timbre("m4", 50, 0.95),
+    Voice("m5", _M): _Timbre("m5", 30),
+}
+# In the order in which they are given out; the first one is the narrator's.
+OFFLINE_VOICES: tuple[Voice, ...] = tuple(_TIMBRES)
+_BY_NAME = {voice.name: timbre for voice, timbre in _TIMBRES.items()}
 # Words a minute by the engine's count: 4.1 characters (zh) and 3 words (en) a second, measured with pauses.
 _WORDS_PER_MINUTE = {Language.ZH: 190, Language.EN: 150}
 
@@ -45,25 +71,25 @@ class Utterance:
 
 
 def plan_utterance(request: VoiceRequest) -> Utterance:
-    """Who says what, how: the same speaker always has the same voice. Raises ProviderFault(INPUT_INVALID).
+    """Who says what, how: `request.voice` is one of OFFLINE_VOICES, empty for the first. Raises ProviderFault(INPUT_INVALID).
 
-    A named speaker gets a variant and a pitch from the hash of the name, the narrator (no name) the plain voice. `request.voice`
-    may name one of VARIANTS. English text with Chinese in it is left to the Mandarin voice, which reads both.
+    English text with Chinese in it is left to the Mandarin voice, which reads both.
     """
     text = _speakable(request.text)
     mandarin = request.language is Language.ZH or detect_language(text) is Language.ZH
     language = Language.ZH if mandarin else Language.EN
     base = "cmn" if mandarin else "en-us"
-    if request.voice and request.voice not in VARIANTS:
+    timbre = _BY_NAME.get(request.voice or OFFLINE_VOICES[0].name)
+    if timbre is None:
         raise ProviderFault(
-            ErrorCode.INPUT_INVALID, f"voice {request.voice[:40]!r} is unknown to offline_voice; one of: {', '.join(VARIANTS)}"
+            ErrorCode.INPUT_INVALID, f"voice {request.voice[:40]!r} is unknown to offline_voice; one of: {', '.join(_BY_NAME)}"
         )
-    variant, pitch = request.voice, _NARRATOR_PITCH
-    if request.speaker:
-        digest = hashlib.sha256(request.speaker.encode("utf-8", "replace")).digest()
-        variant = request.voice or VARIANTS[digest[0] % len(VARIANTS)]
-        pitch = 36 + digest[1] % 29
-    return Utterance(text=text, voice=f"{base}+{variant}" if variant else base, pitch=pitch, rate=_WORDS_PER_MINUTE[language])
+    return Utterance(
+        text=text,
+        voice=f"{base}+{timbre.variant}" if timbre.variant else base,
+        pitch=timbre.pitch,
+        rate=round(_WORDS_PER_MINUTE[language] * timbre.pace),
+    )
 
 
 def _speakable(text: str) -> str:

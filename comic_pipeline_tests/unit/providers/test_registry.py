@@ -1,13 +1,16 @@
 """Which provider is built, with which address and key, and what is refused."""
 
+import json
 from typing import Any
 
 import pytest
 
 from comic_pipeline.model.errors import ErrorCode, Refused
+from comic_pipeline.providers.catalog_voice import openspeech_voices
 from comic_pipeline.providers.registry import build_providers, user_hash
 from comic_pipeline.settings import Settings
-from comic_pipeline_tests.unit.providers.vendor import run
+from comic_pipeline_tests.sandbox.speech import _belongs
+from comic_pipeline_tests.unit.providers.vendor import run, voice_request
 
 ARK = {"text_provider": "ark", "image_provider": "ark", "video_provider": "ark", "ark_api_key": "k-ark-1"}
 SPEECH = {"voice_provider": "openspeech", "openspeech_app_id": "123", "openspeech_token": "t-speech-1"}
@@ -76,6 +79,40 @@ def test_speech_headers_differ_by_api() -> None:
         "X-Control-Require-Usage-Tokens-Return": "*",
     }
     assert three.model == "seed-tts-2.0"
+
+
+@pytest.mark.parametrize(
+    ("values", "first", "count"),
+    [
+        ({}, "plain", 13),
+        ({**SPEECH}, "zh_female_vv_uranus_bigtts", 12),
+        ({**SPEECH, "openspeech_resource": "seed-tts-1.0"}, "zh_female_shuangkuaisisi_moon_bigtts", 10),
+        ({**SPEECH, "openspeech_api": "v1"}, "zh_female_shuangkuaisisi_moon_bigtts", 10),
+        ({**SPEECH, "openspeech_voice": "S_one"}, "S_one", 1),
+        ({**SPEECH, "openspeech_resource": "seed-icl-2.0", "openspeech_voice": " S_one, S_two,S_one,"}, "S_one", 2),
+        ({**OPENAI}, "alloy", 9),
+        ({**OPENAI, "openai_voice": "Cherry,Ethan"}, "Cherry", 2),
+    ],
+)
+def test_voices_are_the_configured_ones_or_the_public_ones(values: dict[str, str], first: str, count: int) -> None:
+    """Each name once; the first one also speaks for a request that names none. A generation's voices fit its resource only."""
+    providers = build_providers(settings(**values))
+    assert (providers.voices[0].name, len(providers.voices)) == (first, count)
+    assert len({voice.name for voice in providers.voices}) == count
+    described = json.dumps(providers.voice.describe(voice_request()))
+    assert first in described or first == "plain"
+
+
+def test_cloned_voices_must_be_named() -> None:
+    """Only their owner knows them; a public voice with their resource is refused by the vendor (55000000)."""
+    with pytest.raises(Refused, match=r"OPENSPEECH_VOICE must name the voices of the resource seed-icl-2\.0"):
+        build_providers(settings(**SPEECH, openspeech_resource="seed-icl-2.0"))
+
+
+@pytest.mark.parametrize("resource", ["seed-tts-2.0", "seed-tts-1.0"])
+def test_the_sandbox_takes_every_public_voice_with_its_resource(resource: str) -> None:
+    """The vendor refuses a voice of one generation with the resource of the other."""
+    assert all(_belongs(voice.name, resource) for voice in openspeech_voices(resource, one_shot=False))
 
 
 @pytest.mark.parametrize(
