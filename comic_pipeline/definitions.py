@@ -8,6 +8,7 @@ from comic_pipeline.defs.assets import ASSETS
 from comic_pipeline.defs.checks import CHECKS
 from comic_pipeline.defs.io import document_io_manager
 from comic_pipeline.defs.jobs import STAGE_JOBS
+from comic_pipeline.defs.operations import OPERATOR_JOBS
 from comic_pipeline.defs.resources import open_from_environment, workshop_resource
 from comic_pipeline.defs.sensors import workflow_sensor
 from comic_pipeline.defs.telling import alerts_sensor, notification_sensor
@@ -19,7 +20,7 @@ def build_definitions(opener: Callable[[], Workshop]) -> dg.Definitions:
     return dg.Definitions(
         assets=ASSETS,
         asset_checks=CHECKS,
-        jobs=STAGE_JOBS,
+        jobs=[*STAGE_JOBS, *OPERATOR_JOBS],
         sensors=[workflow_sensor, notification_sensor, alerts_sensor],
         resources={"workshop": workshop_resource(opener), "documents": document_io_manager},
         # One process a run: a multiprocess step costs 2.4 s and 110 MB (dagster.md section 5), and shots fan out by asyncio.

@@ -11,6 +11,7 @@ from rich.text import Text
 from comic_pipeline.model.errors import ERROR_RULES
 from comic_pipeline.model.money import show
 from comic_pipeline.model.project import Project
+from comic_pipeline.model.verdict import Verdict
 from comic_pipeline.status import ProjectStatus
 from comic_pipeline.store.views import CostLine
 from comic_pipeline.tasks import TaskCase
@@ -127,6 +128,19 @@ def print_case(console: Console, case: TaskCase) -> None:
             "" if one.cost is None else show(one.cost),
             f"{one.started_at:%m-%d %H:%M:%S}",
         )
+    _print_table(console, table)
+
+
+def print_verdicts(console: Console, found: Iterable[Verdict]) -> None:
+    """The verdict in force of each check, and what it found."""
+    table = _table("asset", "check", "verdict", "rule", "shot", "measured", "wanted", "opened by")
+    for verdict in found:
+        opened = f"{verdict.override_by}: {verdict.override_reason}" if verdict.override_by else ""
+        word = "closed" if not verdict.passed else "passed"
+        table.add_row(verdict.asset, verdict.check, word, "", "", "", "", opened)
+        for one in verdict.findings:
+            shot = "" if one.seq is None else str(one.seq)
+            table.add_row("", "", one.severity, one.rule, shot, one.measured, one.wanted, "")
     _print_table(console, table)
 
 

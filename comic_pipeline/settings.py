@@ -17,7 +17,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 
 from comic_pipeline.model.alerting import AlertRule, Band, parse_bands
 from comic_pipeline.model.errors import ErrorCode, Refused
-from comic_pipeline.model.limits import ProviderLimit, parse_budgets, parse_provider_limits
+from comic_pipeline.model.limits import ProviderLimit, parse_budgets, parse_provider_limits, parse_tiers
 from comic_pipeline.model.project import Tier
 from comic_pipeline.model.workflow import Stage
 
@@ -202,6 +202,12 @@ class Settings(BaseSettings):
     crossfade_ms: int = Field(
         default=0, ge=0, le=2_000, alias="COMIC_CROSSFADE_MS", description="how long shots fade into each other; 0: they are cut"
     )
+    qc_remakes: int = Field(
+        default=1, ge=0, le=4, alias="COMIC_QC_REMAKES", description="rounds by which a closed gate has its shots made anew"
+    )
+    auto_approve_text: str = Field(
+        default="", alias="COMIC_AUTO_APPROVE", description="tiers released without a person when no check found anything"
+    )
     hash_salt: SecretStr = Field(
         default=SecretStr("comic"), alias="COMIC_HASH_SALT", description="salts the user hash sent to providers"
     )
@@ -281,6 +287,12 @@ class Settings(BaseSettings):
         parse_bands(text)
         return text
 
+    @field_validator("auto_approve_text")
+    @classmethod
+    def _tiers_readable(cls, text: str) -> str:
+        parse_tiers(text)
+        return text
+
     @field_validator("retry_delays_text")
     @classmethod
     def _delays_readable(cls, text: str) -> str:
@@ -308,6 +320,11 @@ class Settings(BaseSettings):
     def alert_bands(self) -> dict[AlertRule, Band]:
         """Thresholds of the rules that are watched."""
         return parse_bands(self.alerts_text)
+
+    @cached_property
+    def auto_approve(self) -> frozenset[Tier]:
+        """Tiers whose films need no person when nothing was found; premium never does."""
+        return parse_tiers(self.auto_approve_text)
 
     @property
     def files(self) -> Path:
@@ -351,7 +368,8 @@ class Settings(BaseSettings):
             Stage.CLIPS: f"{self.video_provider}_video",
             Stage.FILM: "ffmpeg",
         }
-        return (chosen[stage], *(self._musicians if stage is Stage.FILM else ()))
+        named = (chosen[stage],) if stage in chosen else ()
+        return named + (self._musicians if stage is Stage.FILM else ())
 
     @property
     def _musicians(self) -> tuple[str, ...]:

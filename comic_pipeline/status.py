@@ -4,15 +4,14 @@ from collections.abc import Sequence
 from datetime import datetime
 from decimal import Decimal
 from math import ceil
-from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
 from comic_pipeline.model.errors import ErrorCode
 from comic_pipeline.model.limits import IMAGE_TASKS_PER_PROJECT
 from comic_pipeline.model.project import Project
-from comic_pipeline.model.task import Task, TaskStatus, TaskType
-from comic_pipeline.model.workflow import ACTIVE_PROJECT_STATES, STAGE_RULES, ProjectState, Stage
+from comic_pipeline.model.task import Task, TaskStatus, newest_film
+from comic_pipeline.model.workflow import ACTIVE_PROJECT_STATES, PRODUCTION, STAGE_RULES, ProjectState, Stage
 from comic_pipeline.settings import Settings
 from comic_pipeline.store import ledger, projects
 from comic_pipeline.store.database import Connection
@@ -96,19 +95,9 @@ def status_of(connection: Connection, project_id: str, settings: Settings) -> Pr
         total_frames=seen.total_frames or project.bucket.shots,
         eta_seconds=_eta(connection, project, state, tasks, settings),
         cost=seen.cost,
-        film=newest_film(tasks),
+        film=film.output_asset_id if (film := newest_film(tasks)) else None,
         tasks=tuple(tasks),
     )
-
-
-def newest_film(tasks: Sequence[Task]) -> str | None:
-    """The object key of the film that was finished last."""
-    films = [task for task in tasks if task.task_type is TaskType.FILM_RENDER and task.status is TaskStatus.SUCCESS]
-    return max(films, key=_finished).output_asset_id if films else None
-
-
-def _finished(task: Task) -> Any:
-    return task.finished_at or task.created_at
 
 
 def _words(project: Project, state: ProjectState) -> tuple[str, str]:
@@ -123,7 +112,7 @@ def _eta(connection: Connection, project: Project, state: ProjectState, tasks: S
     """Seconds until the film, from the median of finished tasks of each kind; None while a kind was never seen."""
     if state not in ACTIVE_PROJECT_STATES:
         return 0
-    seconds = {stage: _remaining(connection, project, stage, tasks, settings) for stage in STAGE_RULES}
+    seconds = {stage: _remaining(connection, project, stage, tasks, settings) for stage in PRODUCTION}
     known = {stage: value for stage, value in seconds.items() if value is not None}
     if len(known) < len(seconds):
         return None

@@ -10,22 +10,20 @@ from uuid import uuid4
 
 from comic_pipeline.model.errors import ErrorCode
 from comic_pipeline.model.project import Project
-from comic_pipeline.model.stage import StageRow
+from comic_pipeline.model.stage import SETTLE, StageRow
 from comic_pipeline.model.task import Task, TaskStatus
 from comic_pipeline.model.workflow import (
     ACTIVE_PROJECT_STATES,
     MAX_ROUNDS,
     OPEN_STAGE_STATUSES,
+    PRODUCTION,
     STAGE_OF_TASK,
-    STAGE_RULES,
     ProjectState,
     Stage,
     StageStatus,
 )
 from comic_pipeline.store import attempts, ledger, leftovers, projects, stages
 from comic_pipeline.store.database import Connection
-
-SETTLE = "settle"
 
 
 def settle_left_behind(connection: Connection, project_id: str, *, now: datetime) -> bool:
@@ -66,9 +64,7 @@ def expire(connection: Connection, project_id: str, *, limit: float, now: dateti
     for row in latest.values():
         if row.status is StageStatus.REQUESTED:
             stages.end(connection, row.id, status=StageStatus.CANCELLED, code=ErrorCode.TASK_TIMEOUT, message=reason, now=now)
-    unfinished = next(
-        (stage for stage in STAGE_RULES if stage in latest and latest[stage].status is not StageStatus.PASSED), None
-    )
+    unfinished = next((stage for stage in PRODUCTION if stage in latest and latest[stage].status is not StageStatus.PASSED), None)
     return projects.move(
         connection,
         project_id,

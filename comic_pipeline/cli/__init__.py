@@ -9,7 +9,7 @@ from collections.abc import Callable
 import typer
 from rich.console import Console
 
-from comic_pipeline.cli import doctor, projects, running, tasks
+from comic_pipeline.cli import doctor, projects, reviewing, running, tasks
 from comic_pipeline.model.errors import ERROR_RULES, Actor, ComicError, Refused
 
 app = typer.Typer(
@@ -29,6 +29,8 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "redo": projects.redo,
     "cancel": projects.cancel,
     "costs": projects.costs,
+    "qc": reviewing.qc,
+    "review": reviewing.review,
     "doctor": doctor.doctor,
 }
 _TASK_COMMANDS: dict[str, Callable[..., None]] = {"show": tasks.show, "cancel": tasks.cancel, "resolve": tasks.resolve}

@@ -6,9 +6,14 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 from pydantic import BaseModel
+from rich.console import Console
 
 from comic_pipeline.model.errors import ErrorCode, Refused
+from comic_pipeline.model.project import Tier
+from comic_pipeline.model.submission import Answer
+from comic_pipeline.model.workflow import SubmissionKind
 from comic_pipeline.settings import Settings, load_settings
+from comic_pipeline.store.submissions import NewSubmission
 
 if TYPE_CHECKING:
     from comic_pipeline.stages.workshop import Workshop
@@ -48,3 +53,33 @@ def print_json(value: BaseModel | list[Any] | dict[str, Any]) -> None:
     """One line of JSON on standard output."""
     text = value.model_dump_json() if isinstance(value, BaseModel) else json.dumps(value, ensure_ascii=False, default=str)
     print(text)  # noqa: T201  # the answer of the command
+
+
+def numbers_of(option: str, text: str) -> list[int]:
+    """The numbers of `1,3`. Raises Refused(INPUT_INVALID) with the option's name."""
+    try:
+        return [int(part) for part in text.split(",") if part.strip()]
+    except ValueError:
+        raise Refused(ErrorCode.INPUT_INVALID, f"{option} {text!r}: write numbers separated by commas, e.g. 1,3") from None
+
+
+def ask(kind: SubmissionKind, project: str, *, user: str, payload: str) -> Answer:
+    """Write one request about a project down and decide it at once. Raises Refused with the reason."""
+    from comic_pipeline import service
+
+    workshop = opened_workshop()
+    new = NewSubmission(kind=kind, user_id=user, tier=Tier.FREE, payload=payload, project_id=project)
+    house = service.House(budgets=workshop.settings.budgets, now=workshop.clock.now())
+    with workshop.database.write() as connection:
+        submission = service.submit(connection, new, now=house.now)
+        service.decide(connection, submission, house)
+    with workshop.database.read() as connection:
+        return service.answer_of(connection, submission.id)
+
+
+def show_answer(answer: Answer, *, as_json: bool) -> None:
+    """The answer to a request, as JSON or in words."""
+    if as_json:
+        print_json(answer)
+    else:
+        Console().print(f"{answer.project_id}: {answer.status} {answer.message_zh} {answer.message_en}".strip())

@@ -3,15 +3,23 @@
 import json
 import time
 from decimal import Decimal
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.console import Console
 
 from comic_pipeline import service
-from comic_pipeline.cli.opening import JsonFlag, UserOption, opened_workshop, print_json, word_of
+from comic_pipeline.cli.opening import (
+    JsonFlag,
+    UserOption,
+    ask,
+    numbers_of,
+    opened_workshop,
+    print_json,
+    show_answer,
+    word_of,
+)
 from comic_pipeline.display import print_costs, print_estimate, print_projects, print_status
-from comic_pipeline.model.errors import ErrorCode, Refused
 from comic_pipeline.model.ledger import Worker
 from comic_pipeline.model.project import RawProduceRequest, Tier
 from comic_pipeline.model.workflow import ProjectState, SubmissionKind
@@ -112,7 +120,7 @@ def retry(
     project: Annotated[str, typer.Argument(help="Project id.")], user: UserOption = "operator", as_json: JsonFlag = False
 ) -> None:
     """Go on from the stage that failed. Nothing that is finished is paid again."""
-    _ask(SubmissionKind.RETRY, project, user, {}, as_json=as_json)
+    show_answer(ask(SubmissionKind.RETRY, project, user=user, payload="{}"), as_json=as_json)
 
 
 def redo(
@@ -125,12 +133,8 @@ def redo(
     as_json: JsonFlag = False,
 ) -> None:
     """Make some shots anew, and what depends on them. Old versions stay reachable."""
-    try:
-        numbers = [int(part) for part in shots.split(",") if part.strip()]
-    except ValueError:
-        raise Refused(ErrorCode.INPUT_INVALID, f"--shots {shots!r}: write numbers separated by commas, e.g. 1,3") from None
-    payload = {"stage": stage, "shots": numbers, "prompt": prompt, "seed": seed}
-    _ask(SubmissionKind.REDO, project, user, payload, as_json=as_json)
+    payload = {"stage": stage, "shots": numbers_of("--shots", shots), "prompt": prompt, "seed": seed}
+    show_answer(ask(SubmissionKind.REDO, project, user=user, payload=json.dumps(payload)), as_json=as_json)
 
 
 def cancel(
@@ -141,7 +145,8 @@ def cancel(
     as_json: JsonFlag = False,
 ) -> None:
     """Stop a project after its current step. Finished and running paid work is kept."""
-    _ask(SubmissionKind.CANCEL, project, user, {"reason": reason, "force": force}, as_json=as_json)
+    payload = json.dumps({"reason": reason, "force": force})
+    show_answer(ask(SubmissionKind.CANCEL, project, user=user, payload=payload), as_json=as_json)
 
 
 def costs(
@@ -159,18 +164,3 @@ def costs(
         print_json({"total": str(total), "lines": [line.model_dump(mode="json") for line in lines]})
     else:
         print_costs(Console(), lines, total=total)
-
-
-def _ask(kind: SubmissionKind, project: str, user: str, payload: dict[str, Any], *, as_json: bool) -> None:
-    workshop = opened_workshop()
-    new = NewSubmission(kind=kind, user_id=user, tier=Tier.FREE, payload=json.dumps(payload), project_id=project)
-    house = service.House(budgets=workshop.settings.budgets, now=workshop.clock.now())
-    with workshop.database.write() as connection:
-        submission = service.submit(connection, new, now=house.now)
-        service.decide(connection, submission, house)
-    with workshop.database.read() as connection:
-        answer = service.answer_of(connection, submission.id)
-    if as_json:
-        print_json(answer)
-    else:
-        Console().print(f"{answer.project_id}: {answer.status} {answer.message_zh} {answer.message_en}".strip())

@@ -19,8 +19,8 @@ _VOLATILE = ("made",)
 
 
 def data_version(document: BaseModel) -> dg.DataVersion:
-    """Equal for equal content, whoever made it and when."""
-    return dg.DataVersion(hash_of(_stable(json.loads(document.model_dump_json())))[:32])
+    """Equal for equal content, whoever made it and when. A field that a later version of the code adds changes nothing."""
+    return dg.DataVersion(hash_of(_stable(json.loads(document.model_dump_json(exclude_defaults=True))))[:32])
 
 
 def code_versions(context: dg.AssetExecutionContext) -> dict[str, str]:

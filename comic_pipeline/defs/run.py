@@ -8,15 +8,19 @@ is ever retried.
 import asyncio
 import signal
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager, suppress
+from types import MappingProxyType
 from typing import Any, TypeVar
 from uuid import uuid4
 
 import dagster as dg
 from dagster._core.errors import DagsterExecutionInterruptedError
+from pydantic import BaseModel
 
-from comic_pipeline.model.errors import ERROR_RULES, ComicError, ErrorCode, Refused, RoundIncomplete, StorageFault, WorkStopped
+from comic_pipeline.defs.failing import failure_of
+from comic_pipeline.defs.gate import check_gates
+from comic_pipeline.model.errors import ComicError, ErrorCode, Refused, RoundIncomplete, StorageFault, WorkStopped
 from comic_pipeline.model.ledger import Worker
 from comic_pipeline.model.limits import PRIORITY
 from comic_pipeline.model.project import Project
@@ -32,12 +36,20 @@ OpContext = dg.AssetExecutionContext | dg.AssetCheckExecutionContext
 
 # Shown in the UI as the asset's policy. The ledger decides how often a task goes again: this is only Dagster's outer bound.
 ROUND_POLICY = dg.RetryPolicy(max_retries=20)
-_ERROR_TAG = "comic/error_code"
 _LOOK_AGAIN = 0.5
 
 
-def run_stage(context: OpContext, stage: Stage, work: Callable[[Studio], Awaitable[T]], *, show: Callable[[T], R]) -> R:
+def run_stage(
+    context: OpContext,
+    stage: Stage,
+    work: Callable[[Studio], Awaitable[T]],
+    *,
+    show: Callable[[T], R],
+    given: Mapping[str, BaseModel] = MappingProxyType({}),
+) -> R:
     """Run one asset's or check's coroutine as its stage; `show` turns its result into Dagster's value.
+
+    `given`: the documents that an asset works from, by name; their gates must be open. A check judges them and gives none.
 
     Nothing of a body stands outside: what went wrong there would be retried by the policy and reported to nobody.
 
@@ -49,15 +61,16 @@ def run_stage(context: OpContext, stage: Stage, work: Callable[[Studio], Awaitab
         project = workshop.project(context.partition_key)
         worker = _claim(context, workshop, project, stage)
     except ComicError as refused:
-        raise _failure(context, refused) from refused
+        raise failure_of(context, refused) from refused
     try:
+        check_gates(workshop.database, project.id, given)
         return show(_run_until_stopped(_work(workshop, project, worker, stage, work)))
     except RoundIncomplete as round_:
         context.log.warning("some shots go again in %.0f s: %s", round_.delay, round_.detail)
         raise dg.RetryRequested(max_retries=ROUND_POLICY.max_retries, seconds_to_wait=0) from round_
     except ComicError as error:
         _report(workshop, worker, error.code, error.detail)
-        raise _failure(context, error) from error
+        raise failure_of(context, error) from error
     except (asyncio.CancelledError, DagsterExecutionInterruptedError) as stop:
         raise dg.Failure(
             description="stopped by a signal; what was paid is kept and a retry goes on from there", allow_retries=False
@@ -65,7 +78,7 @@ def run_stage(context: OpContext, stage: Stage, work: Callable[[Studio], Awaitab
     except Exception as bug:
         detail = f"{type(bug).__name__}: {bug}"
         _report(workshop, worker, ErrorCode.UNKNOWN_ERROR, detail)
-        raise _failure(context, ComicError(ErrorCode.UNKNOWN_ERROR, detail)) from bug
+        raise failure_of(context, ComicError(ErrorCode.UNKNOWN_ERROR, detail)) from bug
 
 
 async def _work(workshop: Workshop, project: Project, worker: Worker, stage: Stage, work: Callable[[Studio], Awaitable[T]]) -> T:
@@ -198,16 +211,6 @@ def _report(workshop: Workshop, worker: Worker, code: ErrorCode, detail: str) ->
     # When even the database is away, the run still fails in Dagster, and the reconciler makes another round of it.
     with suppress(StorageFault), workshop.database.write() as connection:
         stages.report(connection, worker.stage_id, run_id=worker.run_id, code=code, message=detail)
-
-
-def _failure(context: OpContext, error: ComicError) -> dg.Failure:
-    rule = ERROR_RULES[error.code]
-    context.instance.add_run_tags(context.run.run_id, {_ERROR_TAG: error.code.value})
-    return dg.Failure(
-        description=f"{error.code}: {error.detail}\n{rule.zh} / {rule.en}",
-        metadata={"error_code": error.code.value, "who_must_act": rule.actor.value, "retryable": rule.retryable},
-        allow_retries=False,
-    )
 
 
 def _current_task() -> asyncio.Task[Any]:

@@ -70,3 +70,12 @@ def parse_budgets(text: str) -> dict[Tier, Decimal]:
     if missing:
         raise ValueError(f"COMIC_BUDGETS: no budget for {', '.join(missing)}")
     return budgets
+
+
+def parse_tiers(text: str) -> frozenset[Tier]:
+    """Read `free,preview`: the tiers whose clean films are released without a person. Raises ValueError."""
+    names = [part.strip() for part in text.split(",") if part.strip()]
+    possible = [tier.value for tier in Tier if tier is not Tier.PREMIUM]
+    if wrong := [name for name in names if name not in possible]:
+        raise ValueError(f"COMIC_AUTO_APPROVE: {wrong[0][:40]!r} is not possible; any of {', '.join(possible)}")
+    return frozenset(Tier(name) for name in names)

@@ -3,6 +3,7 @@
 A document is small JSON that names media by object key and SHA-256; the bytes lie beside it in the object store.
 """
 
+from datetime import datetime
 from decimal import Decimal
 
 from pydantic import BaseModel, ConfigDict
@@ -148,3 +149,16 @@ class TimelineExport(_Value):
     edl: MediaRef
     frames: int
     entries: tuple[str, ...]
+
+
+class PublishedVideo(_Value):
+    """The document of `published_video`: what lies in `published/`. `version` counts the project's releases from 1."""
+
+    title: str
+    version: int
+    film: MediaRef
+    cover: MediaRef
+    srt: MediaRef | None
+    manifest: MediaRef
+    approved_by: str
+    approved_at: datetime

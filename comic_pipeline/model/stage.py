@@ -1,6 +1,6 @@
 """One round of a stage (one row of `stages`, one Dagster run), and what follows from the rounds of a project."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
 from pydantic import BaseModel, ConfigDict
@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict
 from comic_pipeline.model.errors import ErrorCode, Refused
 from comic_pipeline.model.workflow import (
     OPEN_STAGE_STATUSES,
+    PRODUCTION,
     STAGE_RULES,
     ProjectState,
     Stage,
@@ -16,9 +17,13 @@ from comic_pipeline.model.workflow import (
     downstream,
 )
 
+# What a round is for when it is not the whole stage: to follow jobs that were left behind, or to make anew what a gate refused.
+SETTLE = "settle"
+_REMAKE = "qc"
+
 
 class StageRow(BaseModel):
-    """One row of `stages`. `scope` is JSON text: the shots that a round was asked for, or None for all."""
+    """One row of `stages`. `scope`: `settle`, `qc:` with the shots to be made anew, or None for the whole stage."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -44,14 +49,14 @@ def due_stages(latest: Mapping[Stage, StageRow]) -> tuple[Stage, ...]:
 
     Level-triggered: a redo inserts one new round, and everything downstream becomes due by itself when that round passes.
     """
-    return tuple(rule.stage for rule in STAGE_RULES.values() if _due(rule, latest))
+    return tuple(stage for stage in PRODUCTION if _due(STAGE_RULES[stage], latest))
 
 
 def shown_state(latest: Mapping[Stage, StageRow]) -> ProjectState:
     """A producing project's state: that of the earliest unfinished stage, PENDING_REVIEW when all are fresh and passed."""
-    for rule in STAGE_RULES.values():
-        if not made(rule.stage, latest):
-            return rule.state if latest else ProjectState.QUEUED
+    for stage in PRODUCTION:
+        if not made(stage, latest):
+            return STAGE_RULES[stage].state if latest else ProjectState.QUEUED
     return ProjectState.PENDING_REVIEW
 
 
@@ -72,25 +77,41 @@ def stalled(latest: Mapping[Stage, StageRow]) -> StageRow | None:
     """The round that keeps a producing project from ever going on: nothing is open, nothing is due, and this one did not pass."""
     if any(row.status in OPEN_STAGE_STATUSES for row in latest.values()) or due_stages(latest):
         return None
-    return next((latest[stage] for stage in STAGE_RULES if not made(stage, latest)), None)
+    return next((latest[stage] for stage in PRODUCTION if not made(stage, latest)), None)
 
 
 def rounds_in_a_row(row: StageRow, history: Sequence[StageRow]) -> int:
     """How many rounds of the stage, `row` the last, followed each other by themselves: a person's retry begins a new count."""
+    return len(_in_a_row(row, history))
+
+
+def remakes_in_a_row(row: StageRow, history: Sequence[StageRow]) -> int:
+    """How many of these rounds were asked for by a closed gate."""
+    return sum((one.scope or "").startswith(_REMAKE) for one in _in_a_row(row, history))
+
+
+def remake_scope(shots: Collection[int]) -> str:
+    """The scope of a round that makes these shots anew; the whole when there are none."""
+    return f"{_REMAKE}:{','.join(map(str, sorted(shots))) or 'all'}"
+
+
+def _in_a_row(row: StageRow, history: Sequence[StageRow]) -> list[StageRow]:
     rounds = {one.round: one for one in history if one.stage is row.stage}
-    count = 1
+    found = [row]
     while (before := rounds.get(row.round - 1)) is not None and before.status is StageStatus.FAILED:
         # A round that follows by itself is requested in the moment, and in the transaction, in which the one before it ends.
         if before.ended_at != row.requested_at:
             break
-        row, count = before, count + 1
-    return count
+        found.append(before)
+        row = before
+    return found
 
 
 def check_redoable(stage: Stage, latest: Mapping[Stage, StageRow], *, project_id: str) -> None:
     """Raise Refused(CONFLICT) unless the stage has been tried, its needs are made, and no run works on it or after it."""
-    if stage not in latest or stage is Stage.STORYBOARD:
-        possible = ", ".join(one for one in STAGE_RULES if one in latest and one is not Stage.STORYBOARD) or "none yet"
+    remakable = [one for one in PRODUCTION if one in latest and one is not Stage.STORYBOARD]
+    if stage not in remakable:
+        possible = ", ".join(remakable) or "none yet"
         raise Refused(ErrorCode.CONFLICT, f"stage {stage} of project {project_id} cannot be re-made; one of: {possible}")
     missing = ", ".join(need for need in STAGE_RULES[stage].needs if not made(need, latest))
     if missing:

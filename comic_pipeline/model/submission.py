@@ -1,5 +1,6 @@
 """A submission: one request from outside, by CLI, GraphQL or a backend's own INSERT; its payloads and its answer."""
 
+from collections.abc import Collection
 from datetime import datetime
 from typing import Self
 
@@ -67,8 +68,7 @@ class RedoRequest(BaseModel):
 
     @model_validator(mode="after")
     def _fits_stage(self) -> Self:
-        if self.shots and self.stage is Stage.FILM:
-            raise ValueError("shots: the film is rendered whole; leave shots out")
+        check_remakable(self.stage, self.shots)
         if self.prompt and self.stage not in _WORDS:
             raise ValueError(f"prompt: stage {self.stage} takes no words; one of: {', '.join(_WORDS)}")
         if self.seed is not None and self.stage not in _SEEDED:
@@ -77,13 +77,13 @@ class RedoRequest(BaseModel):
 
     def overrides(self, seq: int, before: Overrides) -> tuple[ShotOverride, ...]:
         """What to store for one shot: its next take after `before`, and the words and the seed when there are any."""
-        take = ShotOverride(seq=seq, field=_TAKES[self.stage], value=str(before.take(seq, _TAKES[self.stage]) + 1))
+        take = ShotOverride(seq=seq, field=TAKES[self.stage], value=str(before.take(seq, TAKES[self.stage]) + 1))
         words = [ShotOverride(seq=seq, field=_WORDS[self.stage], value=self.prompt)] if self.prompt else []
         seed = [] if self.seed is None else [ShotOverride(seq=seq, field=_SEEDED[self.stage], value=str(self.seed))]
         return (take, *words, *seed)
 
 
-_TAKES = {
+TAKES = {
     Stage.STORYBOARD: OverrideField.TAKE_STORYBOARD,
     Stage.FRAMES: OverrideField.TAKE_FRAMES,
     Stage.VOICES: OverrideField.TAKE_VOICES,
@@ -96,6 +96,14 @@ _WORDS = {
     Stage.CLIPS: OverrideField.MOTION_PROMPT,
 }
 _SEEDED = {Stage.FRAMES: OverrideField.SEED, Stage.CLIPS: OverrideField.CLIP_SEED}
+
+
+def check_remakable(stage: Stage, shots: Collection[int]) -> None:
+    """Raise ValueError for what is never made anew by itself, and for shots of a film."""
+    if stage not in TAKES:
+        raise ValueError(f"stage: {stage} is not made anew; a retry goes on from it")
+    if shots and stage is Stage.FILM:
+        raise ValueError("shots: the film is rendered whole; leave shots out")
 
 
 class Answer(BaseModel):

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections.abc import Iterable
 from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
@@ -133,3 +134,9 @@ def sha256_hex(data: bytes) -> str:
 def hash_of(value: Any) -> str:
     """Hex SHA-256 of the canonical JSON of `value`."""
     return sha256_hex(canonical_json(value).encode())
+
+
+def newest_film(tasks: Iterable[Task]) -> Task | None:
+    """The render that was finished last."""
+    films = [task for task in tasks if task.task_type is TaskType.FILM_RENDER and task.status is TaskStatus.SUCCESS]
+    return max(films, key=lambda task: task.finished_at or task.created_at, default=None)

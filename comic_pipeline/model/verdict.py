@@ -1,10 +1,9 @@
 """A verdict: what one check found about one version of one asset's data."""
 
-import json
 from datetime import datetime
 from enum import StrEnum
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, TypeAdapter
 
 
 class Severity(StrEnum):
@@ -27,7 +26,7 @@ class Finding(BaseModel):
 
 
 class Verdict(BaseModel):
-    """One row of `verdicts`."""
+    """One row of `verdicts`. `numbers` is JSON text: the findings."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -45,5 +44,8 @@ class Verdict(BaseModel):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """What the check found, read back from `numbers`."""
-        return tuple(Finding.model_validate(found) for found in json.loads(self.numbers))
+        """What was found; a verdict that passed may hold warnings."""
+        return _FINDINGS.validate_json(self.numbers)
+
+
+_FINDINGS = TypeAdapter(tuple[Finding, ...])

@@ -52,6 +52,7 @@ class Stage(StrEnum):
     VOICES = "voices"
     CLIPS = "clips"
     FILM = "film"
+    RELEASE = "release"
 
 
 class StageStatus(StrEnum):
@@ -162,8 +163,21 @@ STAGE_RULES: dict[Stage, StageRule] = {
             needs=(Stage.CLIPS, Stage.VOICES),
             crafts=(TaskType.FILM_RENDER, TaskType.MUSIC),
         ),
+        StageRule(
+            stage=Stage.RELEASE,
+            state=ProjectState.APPROVED,
+            job="release_film",
+            assets=("published_video",),
+            queue="notification_queue",
+            deadline=300,
+            serial=True,
+            needs=(Stage.FILM,),
+            crafts=(),
+        ),
     )
 }
+# What makes the film. A release follows a person's approval, and moves no project that is in production.
+PRODUCTION: tuple[Stage, ...] = tuple(stage for stage in STAGE_RULES if stage is not Stage.RELEASE)
 STAGE_OF_ASSET: dict[str, Stage] = {asset: rule.stage for rule in STAGE_RULES.values() for asset in rule.assets}
 STAGE_OF_TASK: dict[TaskType, Stage] = {craft: rule.stage for rule in STAGE_RULES.values() for craft in rule.crafts}
 
@@ -237,12 +251,14 @@ def decide_end(  # noqa: PLR0913  # each fact is one input of the decision; a ba
     all_gated: bool,
     round_number: int,
     cancel_requested: bool,
+    may_remake: bool,
 ) -> StageEnd:
     """Decide from what the run, its tasks and its checks reported. Pure; table-tested.
 
     A run that ended without saying why (killed, lost, machine gone) gets another round, at most MAX_ROUNDS: the ledger resumes
     what was in flight. `all_gated`: every asset of the stage has a gate, so that its verdicts alone show that all was made; the
-    stage then passed even if its run failed afterwards, in a later stage that it was started by hand for.
+    stage then passed even if its run failed afterwards, in a later stage that it was started by hand for. `may_remake`: what a
+    closed gate is about may be made anew by itself.
     """
     if cancel_requested or phase is RunPhase.CANCELED:
         reason = message or ("cancel was requested" if cancel_requested else "the run was terminated in Dagster")
@@ -251,10 +267,9 @@ def decide_end(  # noqa: PLR0913  # each fact is one input of the decision; a ba
     if done and not verdicts_missing and not verdicts_failed:
         return StageEnd(StageStatus.PASSED, again=False, code=None, message="")
     if verdicts_failed:
-        names = ", ".join(verdicts_failed)
-        return StageEnd(
-            StageStatus.MANUAL_REQUIRED, again=False, code=ErrorCode.QC_FAILED, message=message or f"closed gates: {names}"
-        )
+        status = StageStatus.FAILED if may_remake else StageStatus.MANUAL_REQUIRED
+        said = message or f"closed gates: {', '.join(verdicts_failed)}"
+        return StageEnd(status, again=may_remake, code=ErrorCode.QC_FAILED, message=said)
     if phase is RunPhase.SUCCEEDED:
         return _another_round(
             round_number, f"the run skipped its checks: {', '.join(verdicts_missing)}", code=ErrorCode.QC_FAILED

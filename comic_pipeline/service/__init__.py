@@ -6,7 +6,19 @@ stopping runs (`workflow.py`), asking providers.
 
 from comic_pipeline.service.door import answer_of, decide, submit
 from comic_pipeline.service.house import House
+from comic_pipeline.service.opening_gates import open_gate
 from comic_pipeline.service.produce import keeps_waiting, project_of
+from comic_pipeline.service.reviewing import approve_unattended
 from comic_pipeline.service.stopping import stop
 
-__all__ = ["House", "answer_of", "decide", "keeps_waiting", "project_of", "stop", "submit"]
+__all__ = [
+    "House",
+    "answer_of",
+    "approve_unattended",
+    "decide",
+    "keeps_waiting",
+    "open_gate",
+    "project_of",
+    "stop",
+    "submit",
+]

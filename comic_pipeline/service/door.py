@@ -7,7 +7,7 @@ from comic_pipeline.model.errors import ErrorCode, Refused
 from comic_pipeline.model.project import check_project_id, clean_text
 from comic_pipeline.model.submission import Answer, Submission
 from comic_pipeline.model.workflow import SubmissionKind
-from comic_pipeline.service import produce, remaking, stopping
+from comic_pipeline.service import produce, remaking, reviewing, stopping
 from comic_pipeline.service.house import House, Waits
 from comic_pipeline.store import submissions
 from comic_pipeline.store.database import Connection, Taken
@@ -90,7 +90,7 @@ _HANDLERS: dict[SubmissionKind, Callable[[Connection, Submission, House], Answer
     SubmissionKind.RETRY: remaking.retry,
     SubmissionKind.REDO: remaking.redo,
     SubmissionKind.CANCEL: stopping.cancel,
-    SubmissionKind.REVIEW: _not_yet,
+    SubmissionKind.REVIEW: reviewing.review,
     SubmissionKind.CONFIRM: _not_yet,
 }
 

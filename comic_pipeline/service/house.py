@@ -75,7 +75,8 @@ def refuse_second_formal(connection: Connection, project: Project) -> None:
 def go_on(connection: Connection, project: Project, latest: dict[Stage, StageRow], *, now: datetime) -> None:
     """A new round, with a fresh allowance, for each of these stages that ended without passing."""
     for stage, row in latest.items():
-        if row.status not in _NOT_PASSED:
+        released = stage is Stage.RELEASE and project.fail_stage != Stage.RELEASE
+        if row.status not in _NOT_PASSED or released:
             continue
         ledger.renew(connection, project.id, STAGE_RULES[stage].crafts)
         # Stages whose needs are not made become due by themselves when those are.
@@ -88,13 +89,15 @@ def request(connection: Connection, project: Project, stage: Stage, *, now: date
     stages.request(connection, project.id, stage, stage_id=str(uuid4()), priority=PRIORITY[project.tier], now=now)
 
 
-def reopen(connection: Connection, project: Project, now: datetime, **values: object) -> None:
+def reopen(
+    connection: Connection, project: Project, now: datetime, *, new: ProjectState = ProjectState.QUEUED, **values: object
+) -> None:
     """Put a project back into production, its errors and its cancel forgotten. Raises Refused(CONFLICT) when it has moved."""
     moved = projects.move(
         connection,
         project.id,
         old=(ProjectState(project.status),),
-        new=ProjectState.QUEUED,
+        new=new,
         now=now,
         fail_stage=None,
         error_code=None,

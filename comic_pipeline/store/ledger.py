@@ -206,6 +206,12 @@ def of_project(connection: Connection, project_id: str) -> list[Task]:
     return [_task(row) for row in connection.execute(statement).mappings()]
 
 
+def shots(connection: Connection, project_id: str) -> list[int]:
+    """The numbers of the shots that the project has tasks for."""
+    statement = select(tasks.c.shot_seq).where(tasks.c.project_id == project_id, tasks.c.shot_seq.is_not(None)).distinct()
+    return sorted(connection.execute(statement).scalars())
+
+
 def median_seconds(connection: Connection, task_type: TaskType, provider_id: str) -> float | None:
     """How long a task of this type takes at this provider: the median of the last 50. None before the first."""
     statement = (

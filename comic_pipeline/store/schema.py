@@ -322,6 +322,9 @@ reviews = Table(
     Column("by", String(128), nullable=False),
     Column("note", Text, nullable=False, server_default=""),
     Column("film_sha256", String(64), nullable=False),
+    # What a rejection asked for, if it became a redo.
+    Column("redo_stage", String(16)),
+    Column("redo_shots", Text, nullable=False, server_default=""),
     Column("at", UtcTime, nullable=False),
     _one_of("decision", ("approve", "reject")),
 )

@@ -5,7 +5,7 @@ from datetime import datetime
 from sqlalchemy import Connection, func, literal, select, update
 
 from comic_pipeline.model.errors import ErrorCode
-from comic_pipeline.model.stage import StageRow
+from comic_pipeline.model.stage import SETTLE, StageRow
 from comic_pipeline.model.workflow import ACTIVE_PROJECT_STATES, OPEN_STAGE_STATUSES, Stage, StageStatus
 from comic_pipeline.store import projects
 from comic_pipeline.store.columns import UtcTime
@@ -89,7 +89,7 @@ def seconds_by_project(connection: Connection, *, now: datetime) -> dict[str, fl
             project_rows.c.status.in_(ACTIVE_PROJECT_STATES),
             stages.c.requested_at >= project_rows.c.opened_at,
             stages.c.started_at.is_not(None),
-            stages.c.scope.is_(None),
+            (stages.c.scope.is_(None)) | (stages.c.scope != SETTLE),
         )
     )
     spent: dict[str, float] = {}

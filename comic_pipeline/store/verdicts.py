@@ -19,6 +19,18 @@ def of_run(connection: Connection, project_id: str, *, run_id: str) -> dict[tupl
     return {(row.asset, row.check): row for row in rows}
 
 
+def of_version(connection: Connection, project_id: str, *, check: str, data_version: str) -> Verdict | None:
+    """The verdict in force about one version of the data."""
+    statement = (
+        select(verdicts)
+        .where(verdicts.c.project_id == project_id, verdicts.c["check"] == check, verdicts.c.data_version == data_version)
+        .order_by(verdicts.c.id.desc())
+        .limit(1)
+    )
+    row = connection.execute(statement).mappings().one_or_none()
+    return None if row is None else read_row(Verdict, row)
+
+
 def latest(connection: Connection, project_id: str) -> list[Verdict]:
     """The verdict in force of every check of a project, oldest check first."""
     statement = select(verdicts).where(verdicts.c.project_id == project_id).order_by(verdicts.c.id)

@@ -7,7 +7,7 @@ from comic_pipeline.definitions import defs
 from comic_pipeline.model.workflow import STAGE_OF_ASSET, STAGE_RULES
 from comic_pipeline.quality import GATES
 
-GROUPS = {"story", "pictures", "sound", "motion", "film"}
+GROUPS = {"story", "pictures", "sound", "motion", "film", "release"}
 GRAPH = {
     "storyboard": set(),
     "frame_images": {"storyboard"},
@@ -18,6 +18,7 @@ GRAPH = {
     "final_video": {"storyboard", "voice_lines", "clips", "subtitles", "music"},
     "cover_image": {"storyboard", "frame_images"},
     "timeline_export": {"frame_images", "voice_lines", "clips", "subtitles", "final_video"},
+    "published_video": {"final_video", "cover_image", "subtitles"},
 }
 SPECS = {spec.key.to_user_string(): spec for spec in defs.resolve_all_asset_specs()}
 

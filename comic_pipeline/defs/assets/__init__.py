@@ -4,7 +4,19 @@ from comic_pipeline.defs.assets.export import timeline_export
 from comic_pipeline.defs.assets.film import cover_image, final_video, subtitles
 from comic_pipeline.defs.assets.motion import clips
 from comic_pipeline.defs.assets.pictures import frame_images
+from comic_pipeline.defs.assets.release import published_video
 from comic_pipeline.defs.assets.sound import music, voice_lines
 from comic_pipeline.defs.assets.story import storyboard
 
-ASSETS = [storyboard, frame_images, voice_lines, clips, subtitles, music, final_video, cover_image, timeline_export]
+ASSETS = [
+    storyboard,
+    frame_images,
+    voice_lines,
+    clips,
+    subtitles,
+    music,
+    final_video,
+    cover_image,
+    timeline_export,
+    published_video,
+]

@@ -42,6 +42,7 @@ def timeline_export(  # one input a document that an editing program wants to se
             studio, frames=frame_images, voices=voice_lines, clips=clips, subtitles=subtitles, film=final_video
         ),
         show=lambda made: _show_export(context, made),
+        given={"frame_images": frame_images, "voice_lines": voice_lines, "clips": clips, "final_video": final_video},
     )
 
 

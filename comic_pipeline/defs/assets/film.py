@@ -33,6 +33,7 @@ def subtitles(context: dg.AssetExecutionContext, voice_lines: VoiceLines, clips:
         Stage.FILM,
         lambda studio: write_subtitles(studio, voice_lines, clips),
         show=lambda made: _show_subtitles(context, made),
+        given={"voice_lines": voice_lines, "clips": clips},
     )
 
 
@@ -76,7 +77,8 @@ def final_video(
         _, manifest = await write_manifest(studio, film.media, files=files, code_versions=code_versions(context))
         return film, manifest
 
-    return run_stage(context, Stage.FILM, work, show=lambda made: _show_film(context, made))
+    given = {"storyboard": storyboard, "voice_lines": voice_lines, "clips": clips}
+    return run_stage(context, Stage.FILM, work, show=lambda made: _show_film(context, made), given=given)
 
 
 def _show_film(context: dg.AssetExecutionContext, made: tuple[FinalVideo, MediaRef]) -> dg.Output[FinalVideo]:
@@ -116,6 +118,7 @@ def cover_image(context: dg.AssetExecutionContext, storyboard: Storyboard, frame
         Stage.FILM,
         lambda studio: paint_cover(studio, storyboard, frame_images),
         show=lambda made: _show_cover(context, made),
+        given={"storyboard": storyboard, "frame_images": frame_images},
     )
 
 

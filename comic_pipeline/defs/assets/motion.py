@@ -33,6 +33,7 @@ def clips(context: dg.AssetExecutionContext, storyboard: Storyboard, frame_image
         Stage.CLIPS,
         lambda studio: shoot_clips(studio, storyboard, frame_images),
         show=lambda made: _show_clips(context, made),
+        given={"storyboard": storyboard, "frame_images": frame_images},
     )
 
 

@@ -35,7 +35,8 @@ def frame_images(context: dg.AssetExecutionContext, storyboard: Storyboard) -> d
         frames = await draw_frames(studio, storyboard)
         return frames, await lay_contact_sheet(studio, frames)
 
-    return run_stage(context, Stage.FRAMES, work, show=lambda made: _show_frames(context, made))
+    given = {"storyboard": storyboard}
+    return run_stage(context, Stage.FRAMES, work, show=lambda made: _show_frames(context, made), given=given)
 
 
 def _show_frames(context: dg.AssetExecutionContext, made: tuple[FrameImages, MediaRef]) -> dg.Output[FrameImages]:

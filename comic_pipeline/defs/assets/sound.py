@@ -30,7 +30,11 @@ def voice_lines(context: dg.AssetExecutionContext, storyboard: Storyboard) -> dg
     A line that cannot be spoken is silence or a failure, by COMIC_ON_VOICE_FAILURE; the table says which.
     """
     return run_stage(
-        context, Stage.VOICES, lambda studio: speak_lines(studio, storyboard), show=lambda made: _show_lines(context, made)
+        context,
+        Stage.VOICES,
+        lambda studio: speak_lines(studio, storyboard),
+        show=lambda made: _show_lines(context, made),
+        given={"storyboard": storyboard},
     )
 
 

@@ -1,6 +1,7 @@
 """From findings to Dagster's result and to the row that the reconciler asks for."""
 
 import json
+from typing import Any
 
 import dagster as dg
 from pydantic import BaseModel
@@ -13,11 +14,16 @@ from comic_pipeline.store import verdicts
 
 
 def give_verdict(studio: Studio, *, asset: str, check: str, document: BaseModel, findings: list[Finding]) -> dg.AssetCheckResult:
-    """Record the verdict and show its findings: an ERROR closes the gate, a WARN is shown and goes to review."""
-    closed = closes_gate(findings)
-    severity = Severity.ERROR if closed or not findings else Severity.WARN
+    """Record the verdict and show its findings: an ERROR closes the gate, a WARN is shown and goes to review.
+
+    A gate that somebody opened for this very version of the data stays open.
+    """
+    closed, version = closes_gate(findings), data_version(document).value
     numbers = [finding.model_dump(mode="json") for finding in findings]
     with studio.desk.write() as (connection, now):
+        before = verdicts.of_version(connection, studio.project.id, check=check, data_version=version)
+        opened = before if closed and before is not None and before.override_by is not None else None
+        severity = Severity.ERROR if (closed and opened is None) or not findings else Severity.WARN
         verdicts.record(
             connection,
             Verdict(
@@ -25,13 +31,24 @@ def give_verdict(studio: Studio, *, asset: str, check: str, document: BaseModel,
                 asset=asset,
                 check=check,
                 run_id=studio.desk.worker.run_id,
-                data_version=data_version(document).value,
-                passed=not closed,
+                data_version=version,
+                passed=not closed or opened is not None,
                 severity=severity,
                 numbers=json.dumps(numbers, ensure_ascii=False),
+                override_by=opened.override_by if opened else None,
+                override_reason=opened.override_reason if opened else None,
                 at=now,
             ),
         )
+    return dg.AssetCheckResult(
+        # A WARN is a failed check that does not block: shown in yellow, never hidden behind a green tick.
+        passed=not findings,
+        severity=dg.AssetCheckSeverity.ERROR if severity is Severity.ERROR else dg.AssetCheckSeverity.WARN,
+        metadata=_shown(findings, opened),
+    )
+
+
+def _shown(findings: list[Finding], opened: Verdict | None) -> dict[str, dg.MetadataValue[Any]]:
     records = [
         dg.TableRecord(
             {
@@ -44,10 +61,7 @@ def give_verdict(studio: Studio, *, asset: str, check: str, document: BaseModel,
         )
         for one in findings
     ]
-    metadata = {"findings": dg.MetadataValue.table(records=records)} if records else {"findings": dg.MetadataValue.text("none")}
-    return dg.AssetCheckResult(
-        # A WARN is a failed check that does not block: shown in yellow, never hidden behind a green tick.
-        passed=not findings,
-        severity=dg.AssetCheckSeverity.ERROR if severity is Severity.ERROR else dg.AssetCheckSeverity.WARN,
-        metadata=metadata,
-    )
+    found = dg.MetadataValue.table(records=records) if records else dg.MetadataValue.text("none")
+    if opened is None:
+        return {"findings": found}
+    return {"findings": found, "opened_by": dg.MetadataValue.text(f"{opened.override_by}: {opened.override_reason}")}

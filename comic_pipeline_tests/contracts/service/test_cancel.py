@@ -4,14 +4,21 @@ import pytest
 
 from comic_pipeline.model.errors import ErrorCode
 from comic_pipeline.model.task import TaskStatus
-from comic_pipeline.model.workflow import ALLOWED_FROM, OPEN_STAGE_STATUSES, ProjectState, Stage, StageStatus, SubmissionKind
+from comic_pipeline.model.workflow import (
+    ALLOWED_FROM,
+    OPEN_STAGE_STATUSES,
+    PRODUCTION,
+    ProjectState,
+    StageStatus,
+    SubmissionKind,
+)
 from comic_pipeline.store import projects, stages
 from comic_pipeline_tests.builders import a_project, later
 from comic_pipeline_tests.contracts.service.door import Door, answer_of
 from comic_pipeline_tests.contracts.store.racing import race
 
 CANCEL = SubmissionKind.CANCEL
-STORYBOARD, FRAMES, VOICES, CLIPS, FILM = Stage
+STORYBOARD, FRAMES, VOICES, CLIPS, FILM = PRODUCTION
 
 
 def test_a_project_that_nothing_works_on_is_cancelled_at_once(door: Door) -> None:
@@ -126,7 +133,7 @@ def test_a_long_reason_is_kept_as_far_as_its_column_goes(door: Door) -> None:
 
 def test_a_cancel_and_the_end_of_production_at_once(door: Door) -> None:
     """The answer says what became of the project: never CANCELLED for one that is waiting for its review."""
-    door.put(a_project(status=ProjectState.COMPOSE, created_at=later(-9)), dict.fromkeys(Stage, StageStatus.PASSED))
+    door.put(a_project(status=ProjectState.COMPOSE, created_at=later(-9)), dict.fromkeys(PRODUCTION, StageStatus.PASSED))
 
     def finish() -> bool:
         with door.database.write() as connection:

@@ -31,7 +31,7 @@ def test_a_review_during_production_touches_nothing(database: Database) -> None:
     door = Door(database)
     door.put(a_project(), {Stage.STORYBOARD: StageStatus.PASSED, Stage.FRAMES: StageStatus.RUNNING})
     before = (door.rounds(), door.tasks())
-    refused = door.ask(SubmissionKind.REVIEW, {"decision": "approve"}, project="p1")
+    refused = door.ask(SubmissionKind.REVIEW, {"decision": "approve", "by": "ann"}, project="p1")
     assert (refused.status, refused.error_code) == (SubmissionStatus.REJECTED, ErrorCode.CONFLICT)
     assert (door.rounds(), door.tasks()) == before
     assert [task.status for task in door.tasks()] == [TaskStatus.SUCCESS, TaskStatus.RUNNING]

@@ -9,7 +9,7 @@ from comic_pipeline.model.errors import ErrorCode, Refused
 from comic_pipeline.model.ledger import NewTask
 from comic_pipeline.model.project import DurationBucket
 from comic_pipeline.model.task import AttemptKind, TaskStatus
-from comic_pipeline.model.workflow import STAGE_RULES, ProjectState, Stage, StageStatus
+from comic_pipeline.model.workflow import PRODUCTION, STAGE_RULES, ProjectState, Stage, StageStatus
 from comic_pipeline.settings import Settings, load_settings
 from comic_pipeline.status import ProjectStatus, status_of
 from comic_pipeline.store import attempts, ledger, projects
@@ -17,7 +17,7 @@ from comic_pipeline_tests.builders import AMPLE, a_frame, a_picture, a_project, 
 from comic_pipeline_tests.contracts.service.door import Door
 from comic_pipeline_tests.contracts.store.acts import claimed
 
-STORYBOARD, FRAMES, VOICES, CLIPS, FILM = Stage
+STORYBOARD, FRAMES, VOICES, CLIPS, FILM = PRODUCTION
 # The builders' tasks are of this provider, so the medians are found.
 PROVIDER = "ark_image"
 
@@ -115,7 +115,7 @@ def history(door: Door, seconds: float) -> None:
     """Another project whose five stages took so many seconds each."""
     with door.database.write() as connection:
         owner = begin_project(connection, a_project("old", user_id="old"))
-    for stage in Stage:
+    for stage in PRODUCTION:
         with door.database.write() as connection:
             task = claimed(connection, _wish("old", stage), owner, at=door.now)
             door.wait(seconds)

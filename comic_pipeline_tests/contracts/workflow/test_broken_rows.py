@@ -9,13 +9,13 @@ from sqlalchemy import text
 from comic_pipeline import workflow
 from comic_pipeline.model.errors import ErrorCode
 from comic_pipeline.model.project import Tier
-from comic_pipeline.model.workflow import RunPhase, Stage, StageStatus, SubmissionKind
+from comic_pipeline.model.workflow import PRODUCTION, RunPhase, Stage, StageStatus, SubmissionKind
 from comic_pipeline.store import projects, stages, submissions
 from comic_pipeline_tests.builders import a_project
 from comic_pipeline_tests.contracts.service.door import CAT
 from comic_pipeline_tests.contracts.workflow.world import World
 
-STORYBOARD, FRAMES, VOICES, CLIPS, FILM = Stage
+STORYBOARD, FRAMES, VOICES, CLIPS, FILM = PRODUCTION
 Unguarded = Callable[[str, str], None]
 
 

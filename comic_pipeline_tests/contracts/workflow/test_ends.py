@@ -4,12 +4,12 @@ import pytest
 
 from comic_pipeline.model.errors import ERROR_RULES, ErrorCode
 from comic_pipeline.model.task import TaskStatus, TaskType
-from comic_pipeline.model.workflow import MAX_ROUNDS, ProjectState, RunPhase, Stage, StageStatus, SubmissionKind
+from comic_pipeline.model.workflow import MAX_ROUNDS, PRODUCTION, ProjectState, RunPhase, Stage, StageStatus, SubmissionKind
 from comic_pipeline.store import stages, verdicts
 from comic_pipeline_tests.builders import a_project
 from comic_pipeline_tests.contracts.workflow.world import World
 
-STORYBOARD, FRAMES, VOICES, CLIPS, FILM = Stage
+STORYBOARD, FRAMES, VOICES, CLIPS, FILM = PRODUCTION
 LEASE = 60.0
 # More than any wait before the round after a dead one.
 BACK_OFF = 60.0
@@ -139,19 +139,6 @@ def test_the_verdict_of_another_run_does_not_count(world: World) -> None:
     world.begin(FRAMES).phase = RunPhase.SUCCEEDED
     world.tick()
     assert statuses(world)["frames"] == "requested 2"
-
-
-@pytest.mark.parametrize("phase", [RunPhase.SUCCEEDED, RunPhase.FAILED])
-def test_a_closed_gate_is_for_a_person(world: World, phase: RunPhase) -> None:
-    """QC_FAILED with the gate's name; nothing after it is started."""
-    world.put_at(FRAMES, a_project())
-    run = world.begin(FRAMES)
-    world.judge(run, FRAMES, passed=False)
-    run.phase = phase
-    world.tick()
-    assert stand(world) == ("MANUAL_REQUIRED", ErrorCode.QC_FAILED, "frames")
-    assert "frame_images_qc" in (world.project().error_message or "")
-    assert CLIPS not in world.rounds()
 
 
 def test_a_later_verdict_of_the_same_run_wins(world: World) -> None:
@@ -321,15 +308,14 @@ def test_a_run_by_hand_that_dies_is_taken_over_from_where_it_was(world: World) -
 
 
 def test_a_stage_that_passed_in_a_run_by_hand_stays_passed_when_a_later_one_fails(world: World) -> None:
-    """The run failed as a whole, and the closed gate is the later stage's: the storyboard is not made again."""
+    """The run failed as a whole, and the closed gate is the later stage's: it alone is made again."""
     world.put(a_project(), {})
     run = world.by_hand(STORYBOARD, FRAMES)
     world.judge(run, STORYBOARD)
     world.judge(run, FRAMES, passed=False)
     run.phase = RunPhase.FAILED
     world.tick()
-    assert statuses(world) == {"storyboard": "passed", "frames": "manual_required"}
-    assert stand(world) == ("MANUAL_REQUIRED", ErrorCode.QC_FAILED, "frames")
+    assert statuses(world) == {"storyboard": "passed", "frames": "requested 2", "voices": "requested"}
 
 
 def test_a_run_that_was_executed_again_by_hand_does_not_end_the_first_ones_round(world: World) -> None:

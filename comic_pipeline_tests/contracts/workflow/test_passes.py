@@ -5,7 +5,7 @@ import pytest
 from comic_pipeline.launching import Launch, launch_of, max_runtime, tag_value
 from comic_pipeline.model.errors import StorageFault
 from comic_pipeline.model.project import Project, Tier
-from comic_pipeline.model.workflow import ProjectState, RunPhase, Stage, StageStatus, SubmissionKind
+from comic_pipeline.model.workflow import PRODUCTION, ProjectState, RunPhase, Stage, StageStatus, SubmissionKind
 from comic_pipeline.settings import load_settings
 from comic_pipeline.store import projects
 from comic_pipeline.store.database import Database
@@ -14,7 +14,7 @@ from comic_pipeline_tests.builders import NOW, a_project
 from comic_pipeline_tests.contracts.service.door import CAT, answer_of
 from comic_pipeline_tests.contracts.workflow.world import World
 
-STORYBOARD, FRAMES, VOICES, CLIPS, FILM = Stage
+STORYBOARD, FRAMES, VOICES, CLIPS, FILM = PRODUCTION
 # The lease: looked for, inserted, given back.
 IDLE_WRITES = 3
 

@@ -1,6 +1,7 @@
 """The reconciler with its orchestrator, as a test moves them: passes, launches, runs that work and end."""
 
-from collections.abc import Callable, Iterator, Mapping
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from uuid import uuid4
@@ -11,8 +12,8 @@ from comic_pipeline.launching import Launch
 from comic_pipeline.model.errors import ErrorCode
 from comic_pipeline.model.project import Project
 from comic_pipeline.model.stage import StageRow
-from comic_pipeline.model.verdict import Severity, Verdict
-from comic_pipeline.model.workflow import STAGE_RULES, RunPhase, Stage, StageStatus
+from comic_pipeline.model.verdict import Finding, Severity, Verdict
+from comic_pipeline.model.workflow import PRODUCTION, STAGE_RULES, RunPhase, Stage, StageStatus
 from comic_pipeline.quality import GATES
 from comic_pipeline.settings import Settings, load_settings
 from comic_pipeline.store import projects, stages, verdicts
@@ -81,7 +82,16 @@ class World(Door):
                 stages.request(connection, project_id, stage, stage_id=str(uuid4()), priority=20, now=self.now, run_id=run.run_id)
         return run
 
-    def judge(self, run: FakeRun, stage: Stage, project_id: str = "p1", *, passed: bool = True) -> None:
+    def judge(
+        self,
+        run: FakeRun,
+        stage: Stage,
+        project_id: str = "p1",
+        *,
+        passed: bool = True,
+        findings: Sequence[Finding] = (),
+        version: str = "v1",
+    ) -> None:
         """The gates of the stage's assets give their verdicts."""
         with self.database.write() as connection:
             for asset in STAGE_RULES[stage].assets:
@@ -93,10 +103,10 @@ class World(Door):
                             asset=asset,
                             check=GATES[asset],
                             run_id=run.run_id,
-                            data_version="v1",
+                            data_version=version,
                             passed=passed,
                             severity=Severity.ERROR,
-                            numbers="[]",
+                            numbers=json.dumps([one.model_dump(mode="json") for one in findings]),
                             at=self.now,
                         ),
                     )
@@ -130,7 +140,7 @@ class World(Door):
 
     def put_at(self, stage: Stage, project: Project) -> None:
         """A project in production whose next round, of `stage`, has just entered the queue."""
-        before = {one: StageStatus.PASSED for one in Stage if one in _before(stage)}
+        before = {one: StageStatus.PASSED for one in PRODUCTION if one in _before(stage)}
         self.put(project, before)
         self.tick()
         self.tick()

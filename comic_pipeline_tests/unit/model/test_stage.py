@@ -6,12 +6,12 @@ import pytest
 
 from comic_pipeline.model.errors import ErrorCode, Refused
 from comic_pipeline.model.stage import check_redoable, due_stages, made, rounds_in_a_row, shown_state, stalled
-from comic_pipeline.model.workflow import OPEN_STAGE_STATUSES, ProjectState, Stage, StageStatus, downstream
+from comic_pipeline.model.workflow import OPEN_STAGE_STATUSES, PRODUCTION, ProjectState, Stage, StageStatus, downstream
 from comic_pipeline_tests.unit.model.rounds import Rounds, a_round, all_made, rounds
 
 FAILED, MANUAL, CANCELLED = StageStatus.FAILED, StageStatus.MANUAL_REQUIRED, StageStatus.CANCELLED
 REQUESTED, RUNNING = StageStatus.REQUESTED, StageStatus.RUNNING
-STORYBOARD, FRAMES, VOICES, CLIPS, FILM = Stage
+STORYBOARD, FRAMES, VOICES, CLIPS, FILM = PRODUCTION
 
 
 @dataclass(frozen=True)
@@ -182,7 +182,7 @@ def test_an_open_round_is_never_requested_twice(status: StageStatus) -> None:
 
 
 @pytest.mark.parametrize("status", [FAILED, MANUAL, CANCELLED])
-@pytest.mark.parametrize("stage", Stage)
+@pytest.mark.parametrize("stage", PRODUCTION)
 def test_a_round_that_did_not_pass_is_not_asked_again_by_itself(stage: Stage, status: StageStatus) -> None:
     """With the same inputs it would fail, and cost, the same way; and nothing after it is due."""
     latest = all_made()
@@ -193,12 +193,12 @@ def test_a_round_that_did_not_pass_is_not_asked_again_by_itself(stage: Stage, st
     assert standing.stage is stage
 
 
-@pytest.mark.parametrize("stage", Stage)
+@pytest.mark.parametrize("stage", PRODUCTION)
 def test_made_means_passed_on_inputs_that_are_made(stage: Stage) -> None:
     """A need that was made anew, or is being made, un-makes all that came of it."""
     assert made(stage, all_made())
     assert not made(stage, {})
-    for remade in Stage:
+    for remade in PRODUCTION:
         again = all_made() | rounds(a_round(remade, requested=60, ended=70, number=2))
         assert made(stage, again) == (stage is remade or stage not in downstream(remade))
         being = all_made() | rounds(a_round(remade, RUNNING, requested=60, number=2))

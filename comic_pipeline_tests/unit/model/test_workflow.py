@@ -72,6 +72,7 @@ def test_the_table_covers_every_state_and_every_kind_that_is_about_a_project() -
         ("voices", "TTS", "make_voices", "voice_queue", 300, False, ("storyboard",)),
         ("clips", "VIDEO", "make_clips", "video_queue", 1_800, False, ("frames",)),
         ("film", "COMPOSE", "make_film", "ffmpeg_queue", 1_800, True, ("clips", "voices")),
+        ("release", "APPROVED", "release_film", "notification_queue", 300, True, ("film",)),
     ],
 )
 def test_the_stage_table_is_that_of_the_design(  # one argument a column
@@ -103,11 +104,11 @@ def test_stages_come_after_their_needs_and_own_their_assets_alone() -> None:
 @pytest.mark.parametrize(
     ("stage", "expected"),
     [
-        ("storyboard", ["storyboard", "frames", "voices", "clips", "film"]),
-        ("frames", ["frames", "clips", "film"]),
-        ("voices", ["voices", "film"]),
-        ("clips", ["clips", "film"]),
-        ("film", ["film"]),
+        ("storyboard", ["storyboard", "frames", "voices", "clips", "film", "release"]),
+        ("frames", ["frames", "clips", "film", "release"]),
+        ("voices", ["voices", "film", "release"]),
+        ("clips", ["clips", "film", "release"]),
+        ("film", ["film", "release"]),
     ],
 )
 def test_downstream_is_what_must_be_made_anew(stage: str, expected: list[str]) -> None:
@@ -138,6 +139,7 @@ class Report:
     all_gated: bool = False
     number: int = 1
     cancel: bool = False
+    remake: bool = False
     stage: Stage = Stage.FRAMES
 
     def end(self) -> StageEnd:
@@ -152,6 +154,7 @@ class Report:
             all_gated=self.all_gated,
             round_number=self.number,
             cancel_requested=self.cancel,
+            may_remake=self.remake,
         )
 
 
@@ -167,6 +170,8 @@ ENDS = [
     ("succeeded without its checks", Report(missing=("qc",)), FAILED, True, ErrorCode.QC_FAILED),
     ("never ran its checks", Report(missing=("qc",), number=MAX_ROUNDS), MANUAL, False, ErrorCode.QC_FAILED),
     ("closed gate", Report(failed=("qc",)), MANUAL, False, ErrorCode.QC_FAILED),
+    ("closed gate that is made anew", Report(failed=("qc",), remake=True), FAILED, True, ErrorCode.QC_FAILED),
+    ("closed gate of a cancelled one", Report(failed=("qc",), remake=True, cancel=True), CANCELLED, False, ErrorCode.CANCELLED),
     ("closed gate fails the run", Report(RunPhase.FAILED, failed=("qc",)), MANUAL, False, ErrorCode.QC_FAILED),
     ("one closed, one missing", Report(failed=("a",), missing=("b",)), MANUAL, False, ErrorCode.QC_FAILED),
     (

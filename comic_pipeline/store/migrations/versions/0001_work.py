@@ -102,7 +102,7 @@ def _create_projects() -> None:
             "QUEUED SCRIPT IMAGE TTS VIDEO COMPOSE PENDING_REVIEW APPROVED REJECTED "
             "WAITING_CONFIRMATION FAILED MANUAL_REQUIRED CANCELLED",
         ),
-        _one_of("fail_stage", "storyboard frames voices clips film", nullable=True),
+        _one_of("fail_stage", "storyboard frames voices clips film release", nullable=True),
         _one_of("error_code", _ERROR_CODES, nullable=True),
     )
     _unique_where(
@@ -135,7 +135,7 @@ def _create_stages() -> None:
         sa.Column("started_at", _TIME),
         sa.Column("ended_at", _TIME),
         sa.UniqueConstraint("project_id", "stage", "round", name="one_row_per_round"),
-        _one_of("stage", "storyboard frames voices clips film"),
+        _one_of("stage", "storyboard frames voices clips film release"),
         _one_of("status", "requested queued running passed failed manual_required cancelled"),
         _one_of("error_code", _ERROR_CODES, nullable=True),
     )

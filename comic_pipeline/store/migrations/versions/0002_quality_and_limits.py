@@ -86,6 +86,8 @@ def _create_reviews() -> None:
         sa.Column("by", sa.String(128), nullable=False),
         sa.Column("note", sa.Text, nullable=False, server_default=""),
         sa.Column("film_sha256", sa.String(64), nullable=False),
+        sa.Column("redo_stage", sa.String(16)),
+        sa.Column("redo_shots", sa.Text, nullable=False, server_default=""),
         sa.Column("at", _TIME, nullable=False),
         _one_of("decision", "approve reject"),
     )

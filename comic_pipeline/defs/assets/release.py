@@ -1,0 +1,55 @@
+"""Group release: what the world sees."""
+
+import dagster as dg
+
+from comic_pipeline.defs.metadata import data_version, link, picture
+from comic_pipeline.defs.owners import OPERATIONS
+from comic_pipeline.defs.partitions import PROJECTS
+from comic_pipeline.defs.run import ROUND_POLICY, run_stage
+from comic_pipeline.model.media import CoverImage, FinalVideo, PublishedVideo, Subtitles
+from comic_pipeline.model.workflow import Stage
+from comic_pipeline.stages.release import publish
+
+
+@dg.asset(
+    partitions_def=PROJECTS,
+    group_name="release",
+    owners=[OPERATIONS],
+    kinds={"video", "json"},
+    tags={"comic/stage": Stage.RELEASE.value, "comic/craft": "release"},
+    code_version="1",
+    retry_policy=ROUND_POLICY,
+    io_manager_key="documents",
+    required_resource_keys={"workshop"},
+)
+def published_video(
+    context: dg.AssetExecutionContext, final_video: FinalVideo, cover_image: CoverImage, subtitles: Subtitles
+) -> dg.Output[PublishedVideo]:
+    """The approved film under its final name in `published/`, with cover, subtitles and a manifest; never overwritten.
+
+    Exists only for projects that a person (or, where the settings allow it, a clean sheet of checks) has approved.
+    """
+    return run_stage(
+        context,
+        Stage.RELEASE,
+        lambda studio: publish(studio, final_video, cover_image, subtitles),
+        show=lambda made: _show_release(context, made),
+        given={"final_video": final_video},
+    )
+
+
+def _show_release(context: dg.AssetExecutionContext, made: PublishedVideo) -> dg.Output[PublishedVideo]:
+    objects = context.resources.workshop.objects
+    return dg.Output(
+        made,
+        data_version=data_version(made),
+        metadata={
+            "cover": picture(objects, made.cover),
+            "film": link(objects, made.film),
+            "manifest": link(objects, made.manifest),
+            "title": made.title,
+            "version": made.version,
+            "approved_by": made.approved_by,
+            "approved_at": dg.MetadataValue.timestamp(made.approved_at),
+        },
+    )
