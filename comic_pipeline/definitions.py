@@ -6,6 +6,7 @@ import dagster as dg
 
 from comic_pipeline.defs.assets import ASSETS
 from comic_pipeline.defs.checks import CHECKS
+from comic_pipeline.defs.cleaning import clean_up, clean_up_daily
 from comic_pipeline.defs.io import document_io_manager
 from comic_pipeline.defs.jobs import STAGE_JOBS
 from comic_pipeline.defs.operations import OPERATOR_JOBS
@@ -20,7 +21,8 @@ def build_definitions(opener: Callable[[], Workshop]) -> dg.Definitions:
     return dg.Definitions(
         assets=ASSETS,
         asset_checks=CHECKS,
-        jobs=[*STAGE_JOBS, *OPERATOR_JOBS],
+        jobs=[*STAGE_JOBS, *OPERATOR_JOBS, clean_up],
+        schedules=[clean_up_daily],
         sensors=[workflow_sensor, notification_sensor, alerts_sensor],
         resources={"workshop": workshop_resource(opener), "documents": document_io_manager},
         # One process a run: a multiprocess step costs 2.4 s and 110 MB (dagster.md section 5), and shots fan out by asyncio.

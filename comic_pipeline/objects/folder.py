@@ -1,12 +1,13 @@
 """Objects as files below one folder: the store of a single machine.
 
 Belongs here: files. Does not: keys and links (`store.py`). A file being written has a name that no key can have (it begins with a
-dot); one that a killed process left behind is never listed and may be removed by hand.
+dot); one that a killed process left behind is never listed, and is cleaned up after a day.
 """
 
 import contextlib
 import errno
 import os
+import re
 import secrets
 import stat
 from collections.abc import Iterator
@@ -18,6 +19,7 @@ from typing import NoReturn
 from comic_pipeline.model.errors import StorageFault
 from comic_pipeline.objects.store import MissingObject, ObjectInfo, check_key, check_prefix, is_key, link
 
+_PARTIAL = re.compile(r"\.[0-9a-f]{16}\.part", re.ASCII)
 _WAYS_OUT = {
     errno.ENOSPC: "free some space on that disk, or point COMIC_OBJECTS at another one",
     errno.EDQUOT: "raise the quota of that disk, or point COMIC_OBJECTS at another one",
@@ -103,6 +105,27 @@ class FolderStore:
         """Walk the folder that the prefix names."""
         folder, _, _ = check_prefix(prefix).rpartition("/")
         yield from self._walk(folder, prefix)
+
+    def unfinished(self, *, before: datetime) -> Iterator[ObjectInfo]:
+        """Files that killed processes were writing; only those of our own naming."""
+        for folder, _, names in os.walk(self._root):
+            for name in filter(_PARTIAL.fullmatch, names):
+                path = Path(folder, name)
+                with contextlib.suppress(FileNotFoundError):
+                    found = path.lstat()
+                    began = datetime.fromtimestamp(found.st_mtime, UTC)
+                    if stat.S_ISREG(found.st_mode) and began < before:
+                        yield ObjectInfo(path.relative_to(self._root).as_posix(), found.st_size, began)
+
+    def discard(self, unfinished: ObjectInfo) -> None:
+        """Remove the file."""
+        path = self._root / unfinished.key
+        if not _PARTIAL.fullmatch(path.name) or ".." in path.parts:
+            raise StorageFault(f"cannot discard {path}: it is no file being written")
+        try:
+            path.unlink(missing_ok=True)
+        except OSError as refused:
+            _fail("delete", path, refused)
 
     def address(self, key: str) -> str:
         """The file's absolute path."""

@@ -9,7 +9,7 @@ import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from datetime import UTC
+from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _CONNECT_TIMEOUT, _READ_TIMEOUT, _ATTEMPTS = 5, 30, 3
 _PART_BYTES = 8 * 1024 * 1024  # larger objects go up in parts of this size, four at a time
 _CHUNK_BYTES = 1024 * 1024  # of a download to a file
-_MISSING = frozenset({"NoSuchKey", "NotFound", "404"})
+_MISSING = frozenset({"NoSuchKey", "NotFound", "404", "NoSuchUpload"})
 _NO_BUCKET = _MISSING | {"NoSuchBucket"}
 # Regions that S3 does not want named when a bucket is made there.
 _UNNAMED_REGIONS = frozenset({"", "us-east-1", "aws-global"})
@@ -120,6 +120,25 @@ class S3Store:
                 key = entry["Key"].removeprefix(self._prefix)
                 if is_key(key):
                     yield ObjectInfo(key, entry["Size"], entry["LastModified"].astimezone(UTC))
+
+    def unfinished(self, *, before: datetime) -> Iterator[ObjectInfo]:
+        """Uploads in parts that nobody completed; their size is not told by the service (0)."""
+        with self._calling("list", self._prefix) as client:
+            pages = client.get_paginator("list_multipart_uploads").paginate(Bucket=self._bucket, Prefix=self._prefix)
+            for page in pages:
+                for upload in page.get("Uploads", []):
+                    began = upload["Initiated"].astimezone(UTC)
+                    if began < before:
+                        yield ObjectInfo(f"{upload['Key']}?{upload['UploadId']}", 0, began)
+
+    def discard(self, unfinished: ObjectInfo) -> None:
+        """Abort the upload."""
+        name, _, upload = unfinished.key.rpartition("?")
+        try:
+            with self._calling("abort the upload of", name) as client:
+                client.abort_multipart_upload(Bucket=self._bucket, Key=name, UploadId=upload)
+        except MissingObject:
+            return
 
     def address(self, key: str) -> str:
         """The object's s3:// address."""

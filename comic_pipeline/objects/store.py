@@ -67,6 +67,17 @@ class ObjectStore(Protocol):
         """All objects whose key begins with `prefix` (any text that a key can begin with; "" for all), in order of key."""
         ...
 
+    def unfinished(self, *, before: datetime) -> Iterator[ObjectInfo]:
+        """What writes that never ended have left behind, begun before that time: no objects, and in nobody's way but the disk's.
+
+        `key` is a name for `discard` alone.
+        """
+        ...
+
+    def discard(self, unfinished: ObjectInfo) -> None:
+        """Remove one of `unfinished`; no error when it has gone already."""
+        ...
+
     def address(self, key: str) -> str:
         """Where an operator finds the object without us: an absolute path, or an s3:// address."""
         ...

@@ -1,0 +1,69 @@
+"""The job `clean_up` and its daily schedule. Both only report until they are told to delete."""
+
+from datetime import UTC, datetime, timedelta
+
+import dagster as dg
+from pydantic import Field
+
+from comic_pipeline.cleaning import Cleaner, Found
+from comic_pipeline.defs.metadata import Metadata
+from comic_pipeline.defs.reaping import reap
+from comic_pipeline.settings import Cleanup, load_settings
+from comic_pipeline.stages.workshop import Workshop
+
+_TAGS = {"comic/queue": "cleanup_queue", "dagster/priority": "0"}
+
+
+class CleanUpConfig(dg.Config):
+    """Look first, delete then."""
+
+    dry_run: bool = Field(default=True, description="Only say what would go. 只报告，不删除")
+
+
+@dg.op(
+    name="clean_up",
+    required_resource_keys={"workshop"},
+    description="Removes superseded media, temporary files, old notices and Dagster's old step events; its output says what.",
+)
+def clean_up_op(context: dg.OpExecutionContext, config: CleanUpConfig) -> dg.Output[None]:
+    """One clean-up; safe to stop and to repeat."""
+    workshop: Workshop = context.resources.workshop
+    now = datetime.now(UTC)
+    cleaner = Cleaner(workshop.database, workshop.objects, workshop.settings, now=now, dry_run=config.dry_run)
+    before = now - timedelta(days=workshop.settings.history_days)
+    found = [*cleaner.clean(), reap(context.instance, before=before, dry_run=config.dry_run)]
+    return dg.Output(None, metadata=_metadata(found, dry_run=config.dry_run))
+
+
+@dg.job(
+    name="clean_up",
+    tags=_TAGS,
+    description="Housekeeping. Reports by default; set dry_run to false to delete. Published films are never touched.",
+)
+def clean_up() -> None:
+    """The job around the op."""
+    clean_up_op()
+
+
+@dg.schedule(
+    name="clean_up_daily",
+    job=clean_up,
+    cron_schedule="30 4 * * *",
+    execution_timezone="Asia/Shanghai",
+    default_status=dg.DefaultScheduleStatus.RUNNING,
+    description="Before the day begins in Shanghai. Deletes only with COMIC_CLEANUP=delete.",
+)
+def clean_up_daily(context: dg.ScheduleEvaluationContext) -> dg.RunRequest:
+    """One run a day, however often the tick is repeated."""
+    dry_run = load_settings().cleanup is not Cleanup.DELETE
+    day = context.scheduled_execution_time.date().isoformat()
+    return dg.RunRequest(run_key=day, run_config={"ops": {"clean_up": {"config": {"dry_run": dry_run}}}})
+
+
+def _metadata(found: list[Found], *, dry_run: bool) -> Metadata:
+    rows = [dg.TableRecord({"what": one.what, "how many": one.count, "bytes": one.size}) for one in found]
+    return {
+        "dry_run": dg.MetadataValue.bool(dry_run),
+        "found" if dry_run else "removed": dg.MetadataValue.table(records=rows),
+        "bytes": dg.MetadataValue.int(sum(one.size for one in found)),
+    }

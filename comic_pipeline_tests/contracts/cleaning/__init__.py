@@ -1,0 +1,1 @@
+"""What the clean-up removes, and what it never touches."""
