@@ -432,7 +432,7 @@ def container_environment(settings: Settings) -> dict[str, str]:
     Dagster reads variables alone, so the URL of its storage gets its password here; all other secrets stay in their files.
     """
     url = settings.effective_dagster_database_url
-    return {**os.environ, **({"COMIC_DAGSTER_DATABASE_URL": url} if url else {})}
+    return {**os.environ, **({"DAGSTER_DATABASE_URL": url} if url else {})}
 
 
 class _SecretFiles(PydanticBaseSettingsSource):

@@ -43,10 +43,11 @@ class PostgresServer:
     The port stays the same over `stop`, `start` and `restart`, so clients find the server again.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, password: str = "", port: int | None = None) -> None:
+        self._password = password
         self._folder = Path(tempfile.mkdtemp(prefix="comic-postgres-"))
         self._data = self._folder / "data"
-        self._port = free_port()
+        self._port = port or free_port()
         self._process: subprocess.Popen[bytes] | None = None
         self._uid = pwd.getpwnam("nobody").pw_uid if os.geteuid() == 0 else None
         if self._uid is not None:
@@ -60,6 +61,21 @@ class PostgresServer:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.close()
 
+    @property
+    def port(self) -> int:
+        """Where it listens, on 127.0.0.1."""
+        return self._port
+
+    def execute(self, statements: str | sql.Composed) -> None:
+        """Run statements as the superuser, each in a transaction of its own."""
+        connection = self._connect()
+        try:
+            connection.autocommit = True
+            with connection.cursor() as cursor:
+                cursor.execute(statements)
+        finally:
+            connection.close()
+
     def url(self, database: str = "postgres") -> str:
         """The SQLAlchemy URL of a database on this server."""
         return f"postgresql+psycopg2://{_USER}@127.0.0.1:{self._port}/{database}"
@@ -67,7 +83,7 @@ class PostgresServer:
     def start(self) -> None:
         """Start the server and wait until it answers. Raises RuntimeError with its log when it does not."""
         if not self._data.exists():
-            self._run("initdb", "-D", str(self._data), "-U", _USER, "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync")
+            self._make_cluster()
         settings = [part for name, value in _OPTIONS.items() for part in ("-c", f"{name}={value}")]
         with self._log.open("ab") as log:
             # A session of its own: Ctrl-C at the terminal must not stop the server before the tests have let go of it.
@@ -79,6 +95,12 @@ class PostgresServer:
                 start_new_session=True,
             )
         self._wait_until_ready(self._process)
+
+    def _make_cluster(self) -> None:
+        word = self._folder / "password"
+        word.write_text(self._password)
+        access = ("-A", "scram-sha-256", "--pwfile", str(word)) if self._password else ("-A", "trust")
+        self._run("initdb", "-D", str(self._data), "-U", _USER, *access, "-E", "UTF8", "--locale=C", "--no-sync")
 
     def stop(self) -> None:
         """Shut down in order; open connections are cut."""
@@ -113,13 +135,7 @@ class PostgresServer:
 
     def create_database(self, name: str) -> str:
         """Create an empty database. Returns its URL."""
-        connection = self._connect()
-        try:
-            connection.autocommit = True
-            with connection.cursor() as cursor:
-                cursor.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
-        finally:
-            connection.close()
+        self.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
         return self.url(name)
 
     @property
@@ -127,7 +143,9 @@ class PostgresServer:
         return self._folder / "server.log"
 
     def _connect(self) -> "psycopg2.extensions.connection":
-        return psycopg2.connect(host="127.0.0.1", port=self._port, user=_USER, dbname="postgres", connect_timeout=5)
+        return psycopg2.connect(
+            host="127.0.0.1", port=self._port, user=_USER, password=self._password, dbname="postgres", connect_timeout=5
+        )
 
     def _find_binaries(self) -> Path:
         # Found without importing it: its import looks for runtime folders and warns when there are none.

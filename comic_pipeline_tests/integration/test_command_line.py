@@ -178,7 +178,7 @@ def test_a_decision_must_be_one_and_signed(arguments: list[str], said: str, home
     assert said in done.stderr
 
 
-_TELL = "import os, sys; print(sys.argv[1:], os.environ['COMIC_DAGSTER_DATABASE_URL'])"
+_TELL = "import os, sys; print(sys.argv[1:], os.environ['DAGSTER_DATABASE_URL'])"
 
 
 def test_exec_becomes_the_program_with_its_own_options(tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ def test_settings_table_names_every_variable_with_its_default() -> None:
 
 
 PATHS = sorted(
-    set(re.findall(r"`((?:comic_pipeline|comic_pipeline_tests|docs|\.ci)/[\w./-]*|[\w-]+\.(?:yaml|toml|lock))`", README))
+    set(re.findall(r"`((?:comic_pipeline|comic_pipeline_tests|docker|docs|\.ci)/[\w./-]*|[\w-]+\.(?:yaml|toml|lock))`", README))
     | set(re.findall(r"\]\((docs/[^)]+)\)", README))
 )
 

@@ -220,8 +220,8 @@ def test_dagster_is_told_its_url_and_no_other_secret(monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("COMIC_DAGSTER_DATABASE_URL", "postgresql+psycopg2://comic@db/dagster")
     environment = container_environment(load_settings())
     told = f"postgresql+psycopg2://comic:COMIC_DATABASE_PASSWORD-{SECRET}@db/dagster"
-    assert {name for name, value in environment.items() if SECRET in value} == {"COMIC_DAGSTER_DATABASE_URL"}
-    assert environment["COMIC_DAGSTER_DATABASE_URL"] == told
+    assert {name for name, value in environment.items() if SECRET in value} == {"DAGSTER_DATABASE_URL"}
+    assert environment["DAGSTER_DATABASE_URL"] == told
 
 
 def _secret(field: FieldInfo) -> bool:
