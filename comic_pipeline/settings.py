@@ -208,6 +208,9 @@ class Settings(BaseSettings):
     auto_approve_text: str = Field(
         default="", alias="COMIC_AUTO_APPROVE", description="tiers released without a person when no check found anything"
     )
+    banned_words_text: str = Field(
+        default="", alias="COMIC_BANNED_WORDS", description="words that close the storyboard's gate, separated by commas"
+    )
     hash_salt: SecretStr = Field(
         default=SecretStr("comic"), alias="COMIC_HASH_SALT", description="salts the user hash sent to providers"
     )
@@ -305,6 +308,11 @@ class Settings(BaseSettings):
     def retry_delays(self) -> tuple[float, ...]:
         """Seconds before round 2, 3, 4 of a task."""
         return tuple(float(part) for part in self.retry_delays_text.split(","))
+
+    @cached_property
+    def banned_words(self) -> tuple[str, ...]:
+        """Words that may not occur in a storyboard; full-width commas separate as well."""
+        return tuple(filter(None, (word.strip() for word in self.banned_words_text.replace("，", ",").split(","))))
 
     @cached_property
     def provider_limits(self) -> dict[str, ProviderLimit]:

@@ -13,6 +13,7 @@ from comic_pipeline.model.task import hash_of
 from comic_pipeline.objects.store import ObjectStore
 
 Metadata = dict[str, dg.MetadataValue[Any]]
+Row = dict[str, str | int | float | bool | None]
 
 # How one piece came about differs between runs of equal content; it must not make downstream assets stale.
 _VOLATILE = ("made",)
@@ -59,7 +60,7 @@ def shot_links(objects: ObjectStore, media: Iterable[tuple[int, MediaRef]]) -> d
     return dg.MetadataValue.md(" ".join(links) or "none")
 
 
-def shot_table(rows: Iterable[dict[str, str | int | float | bool | None]]) -> dg.TableMetadataValue:
+def shot_table(rows: Iterable[Row]) -> dg.TableMetadataValue:
     """One row a shot."""
     return dg.MetadataValue.table(records=[dg.TableRecord(row) for row in rows])
 

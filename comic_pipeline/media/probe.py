@@ -6,7 +6,7 @@ MediaFault(INPUT_INVALID) for a file that is not there.
 """
 
 import io
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,15 +18,20 @@ from comic_pipeline.media.sound import LevelMeter, Levels
 from comic_pipeline.model.errors import ErrorCode, MediaFault
 
 if TYPE_CHECKING:
+    from av.audio.frame import AudioFrame
     from av.audio.stream import AudioStream
     from av.container import InputContainer
     from av.video.frame import VideoFrame
     from av.video.stream import VideoStream
+    from PIL.Image import Image
+
+    Watch = Callable[[VideoFrame | AudioFrame], None]
 
 IMAGE_MIMES = {"image/png": "PNG", "image/jpeg": "JPEG", "image/webp": "WEBP", "image/gif": "GIF"}
 VIDEO_MIMES = frozenset({"video/mp4", "video/quicktime", "video/webm"})
 AUDIO_MIMES = frozenset({"audio/mpeg", "audio/wav", "audio/ogg", "audio/flac", "audio/aac", "audio/mp4"})
 _HEAD = 4_096
+_EMPTY_CUE = 2
 
 
 @dataclass(frozen=True)
@@ -76,18 +81,24 @@ class VideoFacts:
 
 def measure_image(data: bytes) -> ImageFacts:
     """Decode a PNG, JPEG, WebP or GIF completely."""
+    mime, picture = decode_image(data)
+    return ImageFacts(mime=mime, width=picture.width, height=picture.height)
+
+
+def decode_image(data: bytes) -> "tuple[str, Image]":
+    """The MIME type and the pixels of a PNG, JPEG, WebP or GIF."""
     from PIL import Image
 
     mime = sniff(data)
     if mime not in IMAGE_MIMES:
         raise _unlike("an image", mime, len(data))
     try:
-        with Image.open(io.BytesIO(data), formats=(IMAGE_MIMES[mime],)) as picture:
-            picture.load()
-            return ImageFacts(mime=mime, width=picture.width, height=picture.height)
+        picture = Image.open(io.BytesIO(data), formats=(IMAGE_MIMES[mime],))
+        picture.load()
     # Pillow's decoders raise any of these for damaged data.
     except (OSError, ValueError, SyntaxError, EOFError, Image.DecompressionBombError) as broken:
         raise _unlike("an image", mime, len(data), broken) from broken
+    return mime, picture
 
 
 def measure_audio(source: bytes | Path) -> AudioFacts:
@@ -109,8 +120,11 @@ def measure_audio(source: bytes | Path) -> AudioFacts:
         return AudioFacts(mime=mime, **vars(meter.levels(declared_s=_declared(stream))))
 
 
-def measure_video(source: bytes | Path) -> VideoFacts:
-    """Decode picture and first sound track to their ends. Frame count, rate and length come from what was decoded."""
+def measure_video(source: bytes | Path, *, watch: "Watch | None" = None) -> VideoFacts:
+    """Decode picture and first sound track to their ends. Frame count, rate and length come from what was decoded.
+
+    `watch` is shown every decoded piece of picture and sound, so that more can be measured without decoding again.
+    """
     import av
 
     with _opened(source, "a video", VIDEO_MIMES) as (container, mime, size):
@@ -120,7 +134,7 @@ def measure_video(source: bytes | Path) -> VideoFacts:
         stream.thread_type = "AUTO"
         tally, meter = _Tally(), LevelMeter()
         try:
-            _decode_into(container, tally, meter)
+            _decode_into(container, tally, meter, watch)
         except av.FFmpegError as broken:
             raise _unlike("a video", mime, size, broken) from broken
         if tally.frames == 0 or tally.corrupt:
@@ -153,6 +167,15 @@ def film_tags(source: bytes | Path) -> dict[str, str]:
     """What a video says about itself (title, AIGC, …), by key. Decodes nothing."""
     with _opened(source, "a video", VIDEO_MIMES) as (container, _, _):
         return dict(container.metadata)
+
+
+def shown_cues(source: bytes | Path) -> int:
+    """How often the first subtitle track of a video shows words (0 without one). Decodes neither picture nor sound."""
+    with _opened(source, "a video", VIDEO_MIMES) as (container, _, _):
+        if not container.streams.subtitles:
+            return 0
+        # Between two cues MP4 has an empty text: two bytes that give its length of 0.
+        return sum(packet.size > _EMPTY_CUE for packet in container.demux(container.streams.subtitles[0]))
 
 
 def frame_at(source: bytes | Path, ms: int) -> bytes:
@@ -211,7 +234,7 @@ class _Tally:
         return 0.0
 
 
-def _decode_into(container: "InputContainer", pictures: "_Tally", sound: LevelMeter) -> None:
+def _decode_into(container: "InputContainer", pictures: "_Tally", sound: LevelMeter, watch: "Watch | None") -> None:
     from av import AudioFrame, VideoFrame
 
     for packet in container.demux(container.streams.video[0], *container.streams.audio[:1]):
@@ -220,6 +243,8 @@ def _decode_into(container: "InputContainer", pictures: "_Tally", sound: LevelMe
                 pictures.add(frame)
             elif isinstance(frame, AudioFrame):
                 sound.add(frame)
+            if watch is not None and isinstance(frame, VideoFrame | AudioFrame):
+                watch(frame)
 
 
 def _sound_of(stream: "AudioStream", meter: LevelMeter) -> AudioStreamFacts:

@@ -21,7 +21,7 @@ MIX_RATE = 48_000
 
 # 24 kHz mono and 48 kHz stereo become comparable only in the form in which they are mixed, so loudness is measured in that form.
 _CHAIN = (
-    ("astats", "metadata=1:measure_perchannel=none:measure_overall=Peak_level+RMS_level"),
+    ("astats", "metadata=1:measure_perchannel=none:measure_overall=Peak_level+RMS_level+Peak_count"),
     ("aresample", f"{MIX_RATE}"),
     ("aformat", f"sample_rates={MIX_RATE}:channel_layouts=stereo"),
     ("ebur128", "metadata=1:peak=true"),
@@ -32,8 +32,9 @@ _CHAIN = (
 class Levels:
     """A whole piece of sound: length in milliseconds, rate in Hz, sample peak and RMS in dBFS, integrated loudness in LUFS.
 
-    `true_peak_dbtp` is the peak between the samples, over both ears after conversion to stereo. Silence measures as -120 dBFS
-    and, by the rules of R128, -70 LUFS.
+    `true_peak_dbtp` is the peak between the samples, over both ears after conversion to stereo. `peak_share` is the share of
+    samples at the very peak, which is high where a wave was cut off. Silence measures as -120 dBFS and, by the rules of R128,
+    -70 LUFS.
     """
 
     duration_ms: int
@@ -43,6 +44,7 @@ class Levels:
     rms_dbfs: float
     lufs: float
     true_peak_dbtp: float
+    peak_share: float
 
 
 class LevelMeter:
@@ -87,6 +89,7 @@ class LevelMeter:
             rms_dbfs=self._number("lavfi.astats.Overall.RMS_level"),
             lufs=self._number("lavfi.r128.I"),
             true_peak_dbtp=self._true_peak(),
+            peak_share=float(self._last.get("lavfi.astats.Overall.Peak_count", 0.0)) / self._samples,
         )
 
     def _drain(self) -> None:
