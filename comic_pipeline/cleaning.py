@@ -3,7 +3,8 @@
 Belongs here: which objects and rows go. Does not: Dagster's own rows (`defs/reaping.py`), when it runs (`defs/cleaning.py`).
 
 Never touched: `published/`, documents, projects that are under way, under review or waiting for anybody, the newest version of
-each piece, whatever a document, the ledger's newest wish or a review names, and anything younger than COMIC_CLEANUP_DAYS.
+each piece, whatever a document, a published manifest, the ledger's newest wish or a review names, and anything younger than
+COMIC_CLEANUP_DAYS.
 """
 
 import json
@@ -18,8 +19,8 @@ from comic_pipeline.model.errors import Refused
 from comic_pipeline.model.workflow import ProjectState
 from comic_pipeline.objects.store import ObjectInfo, ObjectStore
 from comic_pipeline.settings import Settings
-from comic_pipeline.store import alerts, notifications, projects, superseded
-from comic_pipeline.store.database import Database
+from comic_pipeline.store import alerts, notifications, projects, stages, superseded
+from comic_pipeline.store.database import Connection, Database
 
 # Where nobody works and nobody is expected to decide.
 _QUIET = (ProjectState.APPROVED, ProjectState.REJECTED, ProjectState.FAILED, ProjectState.CANCELLED)
@@ -75,8 +76,11 @@ class Cleaner:
     def _media_of(self, project_id: str, found: list[ObjectInfo]) -> list[ObjectInfo]:
         before = self.now - timedelta(days=self.settings.cleanup_days)
         candidates = [one for one in _superseded(found) if one.modified < before]
-        if not candidates or not self._is_quiet(project_id, before):
+        if not candidates:
             return []
+        with self.database.read() as connection:
+            if not _is_quiet(connection, project_id, before):
+                return []
         kept = self._kept(project_id, found)
         if kept is None:
             return []
@@ -85,23 +89,15 @@ class Cleaner:
             self._remove(project_id, doomed, before)
         return doomed
 
-    def _is_quiet(self, project_id: str, before: datetime) -> bool:
-        with self.database.read() as connection:
-            try:
-                project = projects.get(connection, project_id)
-            except (Refused, ValueError):
-                # No project of this database, or a row that cannot be read: not ours to judge.
-                return False
-        return project.status in _QUIET and project.updated_at < before
-
     def _kept(self, project_id: str, found: Iterable[ObjectInfo]) -> set[str] | None:
         """Keys that something names; None when a document cannot be read: then nothing of the project is judged."""
-        by_key = {one.key: one for one in found}
+        published = [one for one in self.objects.list(f"published/{project_id}/") if one.key.endswith(".json")]
+        by_key = {one.key: one for one in (*found, *published)}
         with self.database.read() as connection:
             kept = superseded.outputs_in_use(connection, project_id)
             films = superseded.reviewed_films(connection, project_id)
         kept |= {key for key in by_key if any(sha[:12] in key for sha in films)}
-        kept |= {key for key in by_key if key.split("/")[2] == _DOCUMENTS}
+        kept |= {key for key in by_key if key.split("/")[2] == _DOCUMENTS} | {one.key for one in published}
         unread = [key for key in kept if key.endswith(".json") and key in by_key]
         while unread:
             one = by_key[unread.pop()]
@@ -126,8 +122,7 @@ class Cleaner:
         for begin in range(0, len(doomed), _BATCH):
             with self.database.write() as connection:
                 projects.lock(connection, project_id)
-                project = projects.get(connection, project_id)
-                if project.status not in _QUIET or project.updated_at >= before:
+                if not _is_quiet(connection, project_id, before):
                     # Somebody has taken it up again meanwhile.
                     return
                 for one in doomed[begin : begin + _BATCH]:
@@ -169,6 +164,17 @@ class Cleaner:
             with self.database.write() as connection:
                 count = alerts.drop_cleared(connection, before)
         return Found("cleared alerts", count, 0)
+
+
+def _is_quiet(connection: Connection, project_id: str, before: datetime) -> bool:
+    """Ended or decided, unchanged since then, and no run at work: a release, a settle round or one by hand."""
+    try:
+        project, rounds = projects.get(connection, project_id), stages.latest(connection, project_id)
+    except (Refused, ValueError):
+        # No project of this database, or a row that cannot be read: not ours to judge.
+        return False
+    at_work = any(row.ended_at is None for row in rounds.values())
+    return project.status in _QUIET and project.updated_at < before and not at_work
 
 
 def _superseded(found: Iterable[ObjectInfo]) -> Iterator[ObjectInfo]:

@@ -21,11 +21,11 @@ class CleanUpConfig(dg.Config):
 
 
 @dg.op(
-    name="clean_up",
+    name="remove_unused",
     required_resource_keys={"workshop"},
     description="Removes superseded media, temporary files, old notices and Dagster's old step events; its output says what.",
 )
-def clean_up_op(context: dg.OpExecutionContext, config: CleanUpConfig) -> dg.Output[None]:
+def remove_unused(context: dg.OpExecutionContext, config: CleanUpConfig) -> dg.Output[None]:
     """One clean-up; safe to stop and to repeat."""
     workshop: Workshop = context.resources.workshop
     now = datetime.now(UTC)
@@ -42,7 +42,7 @@ def clean_up_op(context: dg.OpExecutionContext, config: CleanUpConfig) -> dg.Out
 )
 def clean_up() -> None:
     """The job around the op."""
-    clean_up_op()
+    remove_unused()
 
 
 @dg.schedule(
@@ -57,7 +57,7 @@ def clean_up_daily(context: dg.ScheduleEvaluationContext) -> dg.RunRequest:
     """One run a day, however often the tick is repeated."""
     dry_run = load_settings().cleanup is not Cleanup.DELETE
     day = context.scheduled_execution_time.date().isoformat()
-    return dg.RunRequest(run_key=day, run_config={"ops": {"clean_up": {"config": {"dry_run": dry_run}}}})
+    return dg.RunRequest(run_key=day, run_config={"ops": {"remove_unused": {"config": {"dry_run": dry_run}}}})
 
 
 def _metadata(found: list[Found], *, dry_run: bool) -> Metadata:

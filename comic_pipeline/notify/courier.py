@@ -28,6 +28,8 @@ _AT_ONCE = 8
 # Longer than a call can take, short enough that a killed sender's notices wait no longer than this.
 _LEASE_SECONDS = 30.0
 _ANSWER_BYTES = 16_384
+# Older news helps nobody: a receiver that is named for the first time is not told of last month's films.
+_NEWS = timedelta(days=1)
 _log = logging.getLogger("comic_pipeline.notify")
 
 
@@ -92,14 +94,15 @@ class Courier:
             )
         if notice is None:
             return "taken by another", ""
-        answer = await self._call(client, notice)
+        old = self.now() - notice.created_at > _NEWS
+        answer = _Refused("it was a day old before it could be sent") if old else await self._call(client, notice)
         with self.database.write() as connection:
             if answer is None:
                 notifications.mark_sent(connection, notice.id, holder=self.holder, now=self.now())
                 return "sent", ""
             fault = f"notice {notice.event_id}, try {notice.tries} of {self.tries}: {answer.why}"
             _log.warning("%s", fault)
-            if notice.tries >= self.tries:
+            if old or notice.tries >= self.tries:
                 notifications.bury(connection, notice.id, holder=self.holder, error=answer.why)
                 return "dead", fault
             wait = max(BACK_OFF[min(notice.tries, len(BACK_OFF)) - 1], min(answer.retry_after, BACK_OFF[-1]))

@@ -37,6 +37,11 @@ def test_every_asset_says_what_it_is_and_whose(name: str) -> None:
     assert spec.partitions_def.name == "projects"
 
 
+def test_the_code_location_loads_as_a_server_loads_it() -> None:
+    """An op and a job of one name pass every other test, and then no code server starts."""
+    defs.get_repository_def().load_all_definitions()
+
+
 def test_the_graph_is_the_one_that_was_designed() -> None:
     """Snapshot of assets and their needs."""
     assert {name: {dep.asset_key.to_user_string() for dep in spec.deps} for name, spec in SPECS.items()} == GRAPH

@@ -16,12 +16,12 @@ from comic_pipeline.model.errors import StorageFault
 from comic_pipeline.model.ledger import Finished
 from comic_pipeline.model.media import MediaRef
 from comic_pipeline.model.task import sha256_hex
-from comic_pipeline.model.workflow import ProjectState
+from comic_pipeline.model.workflow import ProjectState, Stage, StageStatus
 from comic_pipeline.objects.folder import FolderStore
 from comic_pipeline.objects.s3 import S3Store
 from comic_pipeline.objects.store import ObjectStore
 from comic_pipeline.settings import load_settings
-from comic_pipeline.store import alerts, ledger, notifications, projects
+from comic_pipeline.store import alerts, ledger, notifications, projects, stages
 from comic_pipeline.store.database import Database
 from comic_pipeline.store.schema import attempts, reviews
 from comic_pipeline_tests.builders import NOW, a_frame, a_project, a_worker, later
@@ -94,14 +94,16 @@ def test_only_superseded_media_go(database: Database, objects: ObjectStore) -> N
     _project(database)
     old, named, reviewed = (_picture(objects, words) for words in ("old", "named", "reviewed"))
     in_ledger, manifest_film = _picture(objects, "in the ledger"), _picture(objects, "film of v1", piece="", folder="film")
+    source = _picture(objects, "made from", folder="cards")
     if isinstance(objects, S3Store):
         # S3 tells whole seconds, and of two in one second both stay.
         time.sleep(1.1)
-    newest = _picture(objects, "newest")
+    newest, _ = _picture(objects, "newest"), _picture(objects, "newest card", folder="cards")
     newest_film = _picture(objects, "film of v2", piece="", folder="film")
     preview, by_hand = _picture(objects, "p", piece="frames-", folder="previews"), "projects/p1/frames/by-hand.png"
     manifest = f"projects/{PROJECT}/release/000000000000.json"
     objects.put(manifest, json.dumps({"film": manifest_film.key}).encode(), mime="application/json")
+    objects.put(f"published/{PROJECT}/manifest-v1.json", json.dumps({"made_from": source.key}).encode(), mime="application/json")
     published = f"published/{PROJECT}/film-v1.mp4"
     for key in (by_hand, published):
         objects.put(key, b"x", mime="video/mp4")
@@ -146,6 +148,20 @@ def test_nobodys_work_is_touched(sqlite_file: Database, tmp_path: Path, state: P
     _picture(objects, "new")
     quiet = state in (ProjectState.APPROVED, ProjectState.REJECTED, ProjectState.FAILED, ProjectState.CANCELLED)
     assert _media(_cleaner(sqlite_file, objects).clean()).count == (1 if quiet else 0)
+
+
+def test_a_project_with_a_run_at_work_is_left_alone(sqlite_file: Database, tmp_path: Path) -> None:
+    """A release, a round by hand or one that follows a paid job: whatever runs may need what lies there."""
+    objects = FolderStore(tmp_path / "objects", media_url="")
+    _project(sqlite_file)
+    _picture(objects, "old")
+    _picture(objects, "new")
+    with sqlite_file.write() as connection:
+        stages.request(connection, PROJECT, Stage.FILM, stage_id="s1", priority=0, now=NOW, run_id="by-hand")
+    assert _media(_cleaner(sqlite_file, objects).clean()).count == 0
+    with sqlite_file.write() as connection:
+        stages.end(connection, "s1", status=StageStatus.PASSED, code=None, message="", now=NOW)
+    assert _media(_cleaner(sqlite_file, objects).clean()).count == 1
 
 
 def test_young_unknown_and_unreadable_projects_are_left_alone(sqlite_file: Database, tmp_path: Path) -> None:

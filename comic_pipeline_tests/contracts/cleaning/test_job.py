@@ -88,7 +88,7 @@ def test_the_job_reports_until_it_is_told_to_delete(database: Database, tmp_path
     partial.write_bytes(b"half")
     long_ago = (datetime.now(UTC) - timedelta(days=2)).timestamp()
     os.utime(partial, (long_ago, long_ago))
-    config = {} if dry_run is None else {"ops": {"clean_up": {"config": {"dry_run": dry_run}}}}
+    config = {} if dry_run is None else {"ops": {"remove_unused": {"config": {"dry_run": dry_run}}}}
     with dg.DagsterInstance.ephemeral() as instance:
         done = clean_up.execute_in_process(run_config=config, resources={"workshop": workshop}, instance=instance)
         (output,) = [event for event in done.all_events if event.event_type_value == "STEP_OUTPUT"]
@@ -106,6 +106,6 @@ def test_the_schedule_deletes_only_by_the_setting(monkeypatch: pytest.MonkeyPatc
     context = dg.build_schedule_context(scheduled_execution_time=datetime(2026, 3, 10, 20, 30, tzinfo=UTC))
     tick = clean_up_daily.evaluate_tick(context)
     (request,) = tick.run_requests or []
-    assert request.run_config == {"ops": {"clean_up": {"config": {"dry_run": dry_run}}}}
+    assert request.run_config == {"ops": {"remove_unused": {"config": {"dry_run": dry_run}}}}
     assert (clean_up.tags["comic/queue"], clean_up.tags["dagster/priority"]) == ("cleanup_queue", "0")
     assert clean_up_daily.default_status is dg.DefaultScheduleStatus.RUNNING

@@ -103,6 +103,15 @@ def test_after_the_last_try_it_is_dead_and_seen(database: Database, receiver: Re
     assert (dead.tries, dead.last_error) == (2, "HTTP 404")
 
 
+def test_old_news_is_not_told(database: Database, receiver: Receiver) -> None:
+    """An address that is set for the first time does not get last month's films; what is new goes on at once."""
+    _fail(database, "a", 2)
+    clock = _Clock()
+    clock.ahead = 86_500
+    done = _courier(database, receiver, clock=clock).deliver(seconds=5)
+    assert (done.dead, done.sent, receiver.got) == (2, 0, [])
+
+
 def test_a_hanging_receiver_costs_one_call(database: Database, receiver: Receiver) -> None:
     """Eight films at a receiver that never answers: they hang side by side, for the length of one call."""
     for number in range(8):
