@@ -12,17 +12,19 @@ from comic_pipeline.media.label import label_events
 from comic_pipeline.media.typeset import Atom, atoms, break_cost, fill, one_line, wrap
 from comic_pipeline.model.media import Cue
 from comic_pipeline.model.project import Frame
+from comic_pipeline.model.storyboard import said
 from comic_pipeline.model.timeline import ShotTiming, Timeline
 
 # Letter height and side margins as shares of the frame; the same for every size, so that a cue fits every film.
 EM_OF_SHORT_SIDE = 0.058
-SIDE_MARGIN = 0.06
-# Em on a line of the narrowest frames (9:16 and 1:1), and where a line of a wide frame becomes tiring to read.
-LINE_EM = (1 - 2 * SIDE_MARGIN) / EM_OF_SHORT_SIDE
+SIDE_MARGIN, BOTTOM_MARGIN = 0.06, 0.065
+# Vertical players lay buttons over the right edge and captions over the lowest fifth of the screen.
+TALL_SIDE_MARGIN, TALL_BOTTOM_MARGIN = 0.125, 0.2
+# Em on a line of the narrowest frame (9:16), and where a line of a wide frame becomes tiring to read.
+LINE_EM = (1 - 2 * TALL_SIDE_MARGIN) / EM_OF_SHORT_SIDE
 WIDE_LINE_EM = 22.0
 MAX_LINES = 2
 
-_DIRECTION = re.compile(r"（[^（）]*）|\([^()]*\)|【[^【】]*】|\[[^\[\]]*\]|〔[^〔〕]*〕")
 _SHORT_EM = 4.0
 
 
@@ -42,7 +44,7 @@ def make_cues(timeline: Timeline, texts: Mapping[int, str]) -> tuple[Cue, ...]:
 
 def shown_words(text: str) -> str:
     """The words of a line on one line of text: without bracketed stage directions and control characters."""
-    return one_line(_DIRECTION.sub(" ", text))
+    return one_line(said(text))
 
 
 def to_srt(cues: Sequence[Cue]) -> str:
@@ -61,7 +63,7 @@ def to_ass(cues: Sequence[Cue], *, frame: Frame, font: str, label: str = "", lab
     in the upper corner for the first `label_ms`.
     """
     em = EM_OF_SHORT_SIDE * min(frame.width, frame.height)
-    limit = min(WIDE_LINE_EM, (1 - 2 * SIDE_MARGIN) * frame.width / em)
+    limit = min(WIDE_LINE_EM, (1 - 2 * _margins(frame)[0]) * frame.width / em)
     events = [
         f"Dialogue: 0,{_ass_time(cue.start_ms)},{_ass_time(cue.end_ms)},Line,,0,0,0,,{lines}"
         for cue in cues
@@ -70,6 +72,11 @@ def to_ass(cues: Sequence[Cue], *, frame: Frame, font: str, label: str = "", lab
     if label:
         events += label_events(label, frame, until=_ass_time(label_ms))
     return "\n".join([_ass_head(frame, font, em), *events, ""])
+
+
+def _margins(frame: Frame) -> tuple[float, float]:
+    """Shares of width and height that are kept free at each side and at the bottom."""
+    return (TALL_SIDE_MARGIN, TALL_BOTTOM_MARGIN) if frame.height > frame.width else (SIDE_MARGIN, BOTTOM_MARGIN)
 
 
 def _span(shot: ShotTiming) -> tuple[int, int]:
@@ -127,9 +134,7 @@ def _ass_text(line: str) -> str:
 
 
 def _ass_head(frame: Frame, font: str, em: float) -> str:
-    side = round(SIDE_MARGIN * frame.width)
-    # Vertical players lay their buttons and captions over the lowest sixth of the screen.
-    bottom = round((0.17 if frame.height > frame.width else 0.065) * frame.height)
+    side, bottom = (round(share * length) for share, length in zip(_margins(frame), (frame.width, frame.height), strict=True))
     # Fontsize in ASS is the height of a line, not of the em.
     size = round(em * line_height(), 1)
     return f"""\

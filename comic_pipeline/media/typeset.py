@@ -11,18 +11,23 @@ from dataclasses import dataclass
 from comic_pipeline.media.fonts import text_width
 
 # A line never begins with one of these, and never ends with one of OPENING.
-CLOSING = "，。！？；：、）》〉」』】〕”’］｝…—～·％‰℃,.!?;:)]}%"
-OPENING = "（《〈「『【〔“‘［｛"
+CLOSING = "，。！？；：、）》〉」』】〕〗〙”’］｝»…⋯—～〜·・％‰℃℉°′″々ー‼⁇⁈⁉,.!?;:)]}%"
+# Signs of money belong to the number after them.
+OPENING = "（《〈「『【〔〖〘“‘［｛«￥＄￡"
+# The same marks for both ends, or for Latin and Chinese text alike: what they do is seen from their neighbours.
+_LATIN_OPENING = "([{"
 _WIDE = (
     "\u2e80-\u303f\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe4f\uff01-\uff60"
     "\uffe0-\uffe6\u2600-\u27bf\U0001f000-\U0001faff\U00020000-\U0003fffd"
 )
 _MARKS = "\u0300-\u036f\u200d\u20e3\ufe0e\ufe0f\U0001f3fb-\U0001f3ff"
 _closing, _opening = re.escape(CLOSING), re.escape(OPENING)
+# What stays whole though wide characters may be parted: full-width numbers and words, flags (two letters each).
+_WIDE_WORD = "[\uff10-\uff19\uff21-\uff3a\uff41-\uff5a]+|[\U0001f1e6-\U0001f1ff]{2}"
 # One character as the eye sees it: with its accents, emoji joined as one.
 _CHARACTER = re.compile(rf"\S(?:[{_MARKS}]|(?<=\u200d)[{_WIDE}])*\s*")
 _ATOM = re.compile(
-    rf"[{_opening}]*(?:(?![{_closing}])[{_WIDE}](?:[{_MARKS}]|(?<=\u200d)[{_WIDE}])*|[^\s{_WIDE}{_opening}]+)[{_closing}]*\s*"
+    rf"[{_opening}]*(?:{_WIDE_WORD}|(?![{_closing}])[{_WIDE}](?:[{_MARKS}]|(?<=\u200d)[{_WIDE}])*|[^\s{_WIDE}{_opening}]+)[{_closing}]*\s*"
     rf"|[{_opening}{_closing}]+\s*"
 )
 
@@ -47,10 +52,25 @@ def one_line(text: str) -> str:
 def atoms(text: str, *, limit: float) -> list[Atom]:
     """Cut one line of `text` where it may break. A word wider than `limit` em (a URL) is cut between its characters."""
     cut: list[Atom] = []
-    for match in _ATOM.finditer(" ".join(text.split())):
-        whole = _atom(match[0])
+    for piece in _joined(_ATOM.findall(" ".join(text.split()))):
+        whole = _atom(piece)
         cut.extend([whole] if whole.ink <= limit else map(_atom, _CHARACTER.findall(whole.text)))
     return cut
+
+
+def _joined(pieces: Sequence[str]) -> list[str]:
+    """The pieces, with straight quotes and Latin brackets kept at what they enclose."""
+    joined: list[str] = []
+    inside, hold = False, False
+    for piece in pieces:
+        closes = inside and piece.startswith('"') and joined and not joined[-1].endswith(" ")
+        if hold or closes:
+            joined[-1] += piece
+        else:
+            joined.append(piece)
+        inside ^= piece.count('"') % 2 == 1
+        hold = piece[-1] in _LATIN_OPENING or (inside and piece.endswith('"'))
+    return joined
 
 
 def fill(pieces: Sequence[Atom], *, limit: float) -> list[list[Atom]]:

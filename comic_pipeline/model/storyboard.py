@@ -4,6 +4,7 @@ Belongs here: the values, how raw model output becomes them, and how operators' 
 a model's prose (`providers/json_answer.py`), judging quality (`quality/storyboard.py`).
 """
 
+import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
@@ -16,6 +17,15 @@ from comic_pipeline.model.errors import InvalidAnswer
 UNTITLED = "未命名漫剧"
 SHOT_MS_MIN = 1_000
 SHOT_MS_MAX = 30_000
+
+_DIRECTION = re.compile(r"（[^（）]*）|\([^()]*\)|【[^【】]*】|\[[^\[\]]*\]|〔[^〔〕]*〕")
+
+
+def said(text: str) -> str:
+    """The words of a line that are spoken and shown: without bracketed stage directions."""
+    while (bare := _DIRECTION.sub(" ", text)) != text:  # one pass for each depth of brackets
+        text = bare
+    return text.strip()
 
 
 class Shot(BaseModel):
@@ -39,13 +49,13 @@ class Shot(BaseModel):
 
     @property
     def spoken(self) -> str:
-        """What is said: the dialogue, else the narration, else nothing."""
-        return self.dialogue or self.narration
+        """What is said: the dialogue, else the narration, else nothing. Stage directions are for the actor: nobody says them."""
+        return said(self.dialogue) or said(self.narration)
 
     @property
     def voice_of(self) -> str:
         """Who says it: the speaker of a dialogue, or the narrator, written as an empty name."""
-        return self.speaker if self.dialogue else ""
+        return self.speaker if said(self.dialogue) else ""
 
 
 class Storyboard(BaseModel):

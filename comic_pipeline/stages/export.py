@@ -133,7 +133,7 @@ async def _collect(
         local = {shot.seq: fetch(shot.clip.media) for shot in shots}
         entries: dict[str, bytes | Path] = {_README: files("comic_pipeline.stages").joinpath("bundle_readme.txt").read_bytes()}
         entries |= {_clip_path(shot): local[shot.seq] for shot in shots}
-        entries |= {_frame_path(frame.seq, frame.media): fetch(frame.media) for frame in frames.frames}
+        entries |= {_frame_path(frame.seq, frame.shown): fetch(frame.shown) for frame in frames.frames}
         entries |= {_words_path(words): fetch(words) for words in (subtitles.srt, subtitles.ass) if words is not None}
         plan = StemPlan(
             fps=FPS,
@@ -170,7 +170,7 @@ def _stem_line(shot: _Shot, voice: Path) -> StemLine:
 
 
 def _cut_list(studio: Studio, shots: list[_Shot], frames: FrameImages, *, title: str) -> CutList:
-    pictures = {frame.seq: _frame_path(frame.seq, frame.media) for frame in frames.frames}
+    pictures = {frame.seq: _frame_path(frame.seq, frame.shown) for frame in frames.frames}
     return CutList(
         title=title,
         code=studio.project.id,

@@ -271,3 +271,21 @@ def test_a_shot_longer_or_shorter_than_any_clip_is_refused_by_number(length: int
     with pytest.raises(InvalidAnswer) as invalid:
         build_storyboard({"title": "t", "shots": [shot]}, shot_ms=5_000)
     assert "shot 0: duration_ms" in invalid.value.problems
+
+
+@pytest.mark.parametrize(
+    ("dialogue", "narration", "spoken", "voice"),
+    [
+        ("（轻声）走吧。", "", "走吧。", "小明"),
+        ("Run! [shouting]", "", "Run!", "小明"),
+        ("（叹气）", "天黑了。", "天黑了。", ""),
+        ("（叹气）", "", "", ""),
+        ("", "（旁白）天黑了。", "天黑了。", ""),
+    ],
+)
+def test_stage_directions_are_not_read_aloud(dialogue, narration, spoken, voice):
+    """Asked for in the field (rikkahub #1463): brackets are for the actor, and a line of nothing else is no line."""
+    shot = Shot(
+        seq=0, scene_desc="x", dialogue=dialogue, narration=narration, speaker="小明", duration_ms=5_000, image_prompt="x"
+    )
+    assert (shot.spoken, shot.voice_of) == (spoken, voice)
