@@ -21,6 +21,7 @@ from comic_pipeline.model.media import (
     FrameImage,
     FrameImages,
     MediaRef,
+    Music,
     Production,
     Subtitles,
     VoiceLine,
@@ -184,7 +185,7 @@ def make_film_set(home: Path) -> FilmSet:
     clips = _clips(books, frames)
     voices = _voices(books, storyboard)
     subtitles = asyncio.run(write_subtitles(studio, voices, clips))
-    film = asyncio.run(render(studio, storyboard, voices, clips, subtitles))
+    film = asyncio.run(render(studio, storyboard, voices, clips, subtitles, Music(media=None, made=None, licence="")))
     return FilmSet(workshop, studio, storyboard, frames, voices, clips, subtitles, film)
 
 
