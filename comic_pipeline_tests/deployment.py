@@ -16,10 +16,10 @@ from typing import Any
 import dagster as dg
 import psutil
 
-from comic_pipeline.home import prepare_home
 from comic_pipeline.settings import Settings, load_settings
 from comic_pipeline.stages.workshop import Workshop, open_workshop
 from comic_pipeline.status import ProjectStatus, status_of
+from comic_pipeline_tests.deployed import prepare
 from comic_pipeline_tests.ports import free_port, listens
 
 _BIN = Path(sys.executable).parent
@@ -51,7 +51,7 @@ class Deployment:
 
     def __post_init__(self) -> None:
         self.settings: Settings = load_settings(COMIC_HOME=str(self.home), **self.environment)
-        prepare_home(self.settings)
+        prepare(self.settings)
         self.workshop: Workshop = open_workshop(self.settings)
         (self.home / "workspace.yaml").write_text(
             f"load_from:\n  - grpc_server: {{host: 127.0.0.1, port: {self.code_port}, location_name: comic}}\n"

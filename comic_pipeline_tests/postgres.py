@@ -32,7 +32,7 @@ _OPTIONS = {
     "fsync": "off",
     "full_page_writes": "off",
     "shared_buffers": "32MB",
-    "max_connections": "60",
+    "max_connections": "200",
     "autovacuum": "off",
 }
 

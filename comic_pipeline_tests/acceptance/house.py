@@ -10,7 +10,6 @@ from pydantic import BaseModel
 from comic_pipeline import service
 from comic_pipeline.defs.io import document_key
 from comic_pipeline.demo.drive import drive
-from comic_pipeline.home import prepare_home
 from comic_pipeline.model.media import FinalVideo, Subtitles
 from comic_pipeline.model.project import Tier
 from comic_pipeline.model.submission import Answer
@@ -19,6 +18,7 @@ from comic_pipeline.settings import load_settings
 from comic_pipeline.stages.workshop import open_workshop
 from comic_pipeline.status import ProjectStatus, status_of
 from comic_pipeline.store.submissions import NewSubmission
+from comic_pipeline_tests.deployed import prepare
 
 Document = TypeVar("Document", bound=BaseModel)
 
@@ -28,7 +28,7 @@ class House:
 
     def __init__(self, home: Path, environment: Mapping[str, str]) -> None:
         self.settings = load_settings(COMIC_HOME=str(home), **environment)
-        prepare_home(self.settings)
+        prepare(self.settings)
         self.workshop = open_workshop(self.settings)
         self.stages_run: list[str] = []
 

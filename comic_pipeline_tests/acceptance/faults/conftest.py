@@ -33,15 +33,15 @@ def blank_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def trial(
-    tmp_path: Path, blank_home: Path, shared_sandbox: Sandbox, request: pytest.FixtureRequest
+    tmp_path: Path, blank_home: Path, shared_sandbox: Sandbox, profile: dict[str, str], request: pytest.FixtureRequest
 ) -> Iterator[Callable[..., Trial]]:
-    """Begins trials: each a project of a user of its own, in a fresh house. No planned fault may be left over."""
+    """Begins trials: each a project of a user of its own, in a fresh house of the profile. No planned fault may be left over."""
     begun: list[Trial] = []
 
     def begin(**changes: str) -> Trial:
         home = tmp_path / f"home-{len(begun)}"
         shutil.copytree(blank_home, home)
-        begun.append(Trial(home, shared_sandbox, user=f"{request.node.name}-{len(begun)}", **changes))
+        begun.append(Trial(home, shared_sandbox, user=f"{request.node.name}-{len(begun)}", **profile, **changes))
         return begun[-1]
 
     yield begin
