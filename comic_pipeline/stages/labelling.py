@@ -43,13 +43,13 @@ def check_frame_labels(studio: Studio, frames: FrameImages) -> list[Finding]:
     return [
         finding
         for frame in frames.frames
-        for finding in _check_picture(studio, frame.shown, of=frame.media.sha256, seq=frame.seq)
+        for finding in _check_picture(studio, frame.shown, of=frame.media.sha256, what=f"picture {frame.seq}")
     ]
 
 
 def check_cover_label(studio: Studio, cover: CoverImage) -> list[Finding]:
     """Findings about the cover. Blocks: run it in a thread."""
-    return _check_picture(studio, cover.media, of=cover.media.sha256, seq=None)
+    return _check_picture(studio, cover.media, of=cover.media.sha256, what="cover")
 
 
 def check_film_label(studio: Studio, film: FinalVideo) -> list[Finding]:
@@ -61,12 +61,12 @@ def check_film_label(studio: Studio, film: FinalVideo) -> list[Finding]:
     last = length - 1 if label.whole_film else min(SHOWN_MS_MIN, length) - 1
     with studio.desk.objects.local(film.media.key) as path:
         likeness = [label_likeness(frame_at(path, ms), label.text) for ms in (0, last // 2, last)]
-        return judge_label(label, mark=read_aigc(path), likeness=likeness)
+        return judge_label(label, mark=read_aigc(path), likeness=likeness, what="film")
 
 
-def _check_picture(studio: Studio, media: MediaRef, *, of: str, seq: int | None) -> list[Finding]:
+def _check_picture(studio: Studio, media: MediaRef, *, of: str, what: str) -> list[Finding]:
     label = studio.ai_label(of)
     if label is None:
         return []
     picture = studio.desk.objects.get(media.key)
-    return judge_label(label, mark=read_aigc(picture), likeness=[label_likeness(picture, label.text)], seq=seq)
+    return judge_label(label, mark=read_aigc(picture), likeness=[label_likeness(picture, label.text)], what=what)

@@ -159,16 +159,16 @@ def test_a_film_shows_its_label_for_two_seconds_or_all_through():
 
 
 def test_what_is_missing_of_a_label_is_an_error():
-    """Each half of the label is its own finding, and each closes the gate."""
+    """Each half of the label is its own finding, and each closes the gate. None names a shot: a second take would be paid."""
     label = AiLabel(text=TEXT, whole_film=False, mark=MARK)
-    assert judge_label(label, mark=MARK, likeness=[0.97, 0.96]) == []
-    missing = judge_label(label, mark=None, likeness=[0.97, 0.1], seq=2)
+    assert judge_label(label, mark=MARK, likeness=[0.97, 0.96], what="film") == []
+    missing = judge_label(label, mark=None, likeness=[0.97, 0.1], what="picture 2")
     assert [(one.rule, one.severity, one.seq) for one in missing] == [
-        ("ai_label_seen", Severity.ERROR, 2),
-        ("ai_mark_in_file", Severity.ERROR, 2),
+        ("ai_label_seen", Severity.ERROR, None),
+        ("ai_mark_in_file", Severity.ERROR, None),
     ]
     other = MARK.model_copy(update={"content_producer": "somebody else"})
-    assert [one.rule for one in judge_label(label, mark=other, likeness=[0.97])] == ["ai_mark_in_file"]
+    assert [one.rule for one in judge_label(label, mark=other, likeness=[0.97], what="film")] == ["ai_mark_in_file"]
 
 
 @pytest.mark.parametrize("text", ["AI生成", "人工智能合成", "AI-generated", "AI 生成内容"])
