@@ -11,13 +11,13 @@ from decimal import Decimal
 from pathlib import Path
 
 from comic_pipeline.demo.drive import drive
+from comic_pipeline.launching import Launch
 from comic_pipeline.model.errors import ErrorCode
 from comic_pipeline.model.task import Attempt, AttemptState, Task, TaskStatus
 from comic_pipeline.model.workflow import ProjectState, Stage, SubmissionKind
 from comic_pipeline.status import ProjectStatus
 from comic_pipeline.store import attempts
 from comic_pipeline.work.clock import SystemClock
-from comic_pipeline.workflow import Launch
 from comic_pipeline_tests.acceptance.house import House
 from comic_pipeline_tests.sandbox.process import Sandbox
 from comic_pipeline_tests.settings import sandbox_environment
