@@ -34,10 +34,10 @@ SOFT_SHARPNESS = 50.0
 BLACK_BRIGHTNESS, WHITE_BRIGHTNESS = 8.0, 247.0
 DARK_BRIGHTNESS, BRIGHT_BRIGHTNESS = 20.0, 235.0
 # Bits of 256 in which the perceptual hashes of two shots' pictures differ: the same picture as JPEG, PNG or another size differs
-# in 0 to 8, different shots of one film in 65 or more.
+# in 3 to 13, different shots of one film in 65 or more.
 FINGERPRINT_SIDE = 16
-SAME_PICTURE_BITS = 12
-SIMILAR_PICTURE_BITS = 30
+SAME_PICTURE_BITS = 20
+SIMILAR_PICTURE_BITS = 36
 
 # --- voices ---
 # Faster than 25 and slower than two thirds of a spoken character or word a second is no speech of that text.
@@ -68,8 +68,8 @@ DARK_LEVEL = 24
 BLACK_SHARE = 0.98
 # A shorter black is a cut or a blink.
 BLACK_RUN_MS = 400
-# The most that one block of the picture may change while it counts as still: encoders' noise on a still reaches 2.7 levels,
-# the slowest camera seen (0.85 pixels of 1,280 a picture) changes 14 within a second.
+# The most that one block of the picture may change while it counts as still: an encoded still changes
+# by 1, the slowest camera seen (0.85 pixels of 1,280 a picture) by 25 within a second.
 STILL_LEVELS = 5.0
 STILL_BLOCK_PX = 10
 STILL_SHARE = 0.8

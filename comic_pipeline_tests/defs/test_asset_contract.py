@@ -6,6 +6,7 @@ import pytest
 from comic_pipeline.definitions import defs
 from comic_pipeline.model.workflow import STAGE_OF_ASSET, STAGE_RULES
 from comic_pipeline.quality import GATES
+from comic_pipeline.quality.rules import GATE_RULES
 
 GROUPS = {"story", "pictures", "sound", "motion", "film", "release"}
 GRAPH = {
@@ -48,13 +49,14 @@ def test_the_graph_is_the_one_that_was_designed() -> None:
 
 
 def test_every_gate_is_a_blocking_partitioned_check_of_its_asset() -> None:
-    """A gate that does not block, or looks at all projects at once, is none."""
+    """A gate that does not block, or looks at all projects at once, is none; it says its rules in both languages."""
     graph = defs.get_repository_def().asset_graph
     found = {}
     for key in graph.asset_check_keys:
         node = graph.get(key)
         assert node.blocking
         assert node.partitions_def is not None
+        assert node.description == GATE_RULES[key.name].description
         found[key.asset_key.to_user_string()] = key.name
     assert found == GATES
 
