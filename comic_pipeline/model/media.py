@@ -151,6 +151,19 @@ class TimelineExport(_Value):
     entries: tuple[str, ...]
 
 
+class ReviewPage(_Value):
+    """The document of `review_page`: the page, and the manifest with all verdicts that it shows.
+
+    `embedded` files are in the page itself, `linked` ones were too large for it; `warnings` is what a person should look at.
+    """
+
+    page: MediaRef
+    manifest: MediaRef
+    embedded: int
+    linked: int
+    warnings: int
+
+
 class PublishedVideo(_Value):
     """The document of `published_video`: what lies in `published/`. `version` counts the project's releases from 1."""
 

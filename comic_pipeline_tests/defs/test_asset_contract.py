@@ -19,6 +19,16 @@ GRAPH = {
     "final_video": {"storyboard", "voice_lines", "clips", "subtitles", "music"},
     "cover_image": {"storyboard", "frame_images"},
     "timeline_export": {"frame_images", "voice_lines", "clips", "subtitles", "final_video"},
+    "review_page": {
+        "storyboard",
+        "frame_images",
+        "voice_lines",
+        "clips",
+        "subtitles",
+        "final_video",
+        "cover_image",
+        "timeline_export",
+    },
     "published_video": {"final_video", "cover_image", "subtitles"},
 }
 SPECS = {spec.key.to_user_string(): spec for spec in defs.resolve_all_asset_specs()}

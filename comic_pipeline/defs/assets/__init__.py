@@ -1,6 +1,6 @@
 """The assets, one module a craft, and `export` for what leaves the house. Bodies read, call one stage function and report."""
 
-from comic_pipeline.defs.assets.export import timeline_export
+from comic_pipeline.defs.assets.export import review_page, timeline_export
 from comic_pipeline.defs.assets.film import cover_image, final_video, subtitles
 from comic_pipeline.defs.assets.motion import clips
 from comic_pipeline.defs.assets.pictures import frame_images
@@ -18,5 +18,6 @@ ASSETS = [
     final_video,
     cover_image,
     timeline_export,
+    review_page,
     published_video,
 ]

@@ -2,14 +2,25 @@
 
 import dagster as dg
 
-from comic_pipeline.defs.metadata import data_version, link
+from comic_pipeline.defs.metadata import code_versions, data_version, link
 from comic_pipeline.defs.owners import FILM
 from comic_pipeline.defs.partitions import PROJECTS
 from comic_pipeline.defs.run import ROUND_POLICY, run_stage
-from comic_pipeline.model.media import Clips, FinalVideo, FrameImages, Subtitles, TimelineExport, VoiceLines
+from comic_pipeline.model.media import (
+    Clips,
+    CoverImage,
+    FinalVideo,
+    FrameImages,
+    ReviewPage,
+    Subtitles,
+    TimelineExport,
+    VoiceLines,
+)
 from comic_pipeline.model.project import FPS
+from comic_pipeline.model.storyboard import Storyboard
 from comic_pipeline.model.workflow import Stage
 from comic_pipeline.stages.export import export_timeline
+from comic_pipeline.stages.review_page import Material, write_review_page
 
 
 @dg.asset(
@@ -60,5 +71,67 @@ def _show_export(context: dg.AssetExecutionContext, export: TimelineExport) -> d
             "seconds": export.frames / FPS,
             "files": len(export.entries),
             "megabytes": round(export.bundle.size / 1e6, 2),
+        },
+    )
+
+
+@dg.asset(
+    partitions_def=PROJECTS,
+    group_name="film",
+    owners=[FILM],
+    kinds={"html", "json"},
+    tags={"comic/stage": Stage.FILM.value, "comic/craft": "review"},
+    code_version="1",
+    retry_policy=ROUND_POLICY,
+    io_manager_key="documents",
+    required_resource_keys={"workshop"},
+)
+def review_page(  # noqa: PLR0913, PLR0917  # one input a document that a person looks at
+    context: dg.AssetExecutionContext,
+    storyboard: Storyboard,
+    frame_images: FrameImages,
+    voice_lines: VoiceLines,
+    clips: Clips,
+    subtitles: Subtitles,
+    final_video: FinalVideo,
+    cover_image: CoverImage,
+    timeline_export: TimelineExport,
+) -> dg.Output[ReviewPage]:
+    """One HTML page to decide by: film, contact sheet, clips, lines, verdicts, costs, versions; it needs no server.
+
+    With it the manifest as it is once the film's gate has spoken.
+    """
+    material = Material(
+        storyboard=storyboard,
+        frames=frame_images,
+        voices=voice_lines,
+        clips=clips,
+        subtitles=subtitles,
+        film=final_video,
+        cover=cover_image,
+        export=timeline_export,
+    )
+    return run_stage(
+        context,
+        Stage.FILM,
+        lambda studio: write_review_page(studio, material, code_versions=code_versions(context)),
+        show=lambda made: _show_review(context, made),
+    )
+
+
+def _show_review(context: dg.AssetExecutionContext, made: ReviewPage) -> dg.Output[ReviewPage]:
+    objects = context.resources.workshop.objects
+    links = {"review_page": link(objects, made.page), "manifest": link(objects, made.manifest)}
+    # The film's own materialization was written before its gate: this puts page and manifest beside it.
+    context.log_event(dg.AssetObservation(asset_key="final_video", partition=context.partition_key, metadata=links))
+    return dg.Output(
+        made,
+        data_version=data_version(made),
+        metadata={
+            **links,
+            "warnings": made.warnings,
+            "embedded_files": made.embedded,
+            "linked_files": made.linked,
+            "megabytes": round(made.page.size / 1e6, 2),
         },
     )
