@@ -17,13 +17,11 @@ from comic_pipeline.model.ledger import Claimed, NewTask, Worker
 from comic_pipeline.model.media import (
     Clip,
     Clips,
-    FinalVideo,
     FrameImage,
     FrameImages,
     MediaRef,
     Music,
     Production,
-    Subtitles,
     VoiceLine,
     VoiceLines,
 )
@@ -32,9 +30,10 @@ from comic_pipeline.model.storyboard import Shot, Storyboard
 from comic_pipeline.model.task import Attempt, AttemptKind, Task, TaskType, canonical_json, hash_of
 from comic_pipeline.model.workflow import Stage
 from comic_pipeline.settings import load_settings
+from comic_pipeline.stages.export import Footage
 from comic_pipeline.stages.film import render, write_subtitles
 from comic_pipeline.stages.studio import Studio
-from comic_pipeline.stages.verifying import verify_image, verify_video, verify_voice
+from comic_pipeline.stages.verifying import verify_image, verify_music, verify_video, verify_voice
 from comic_pipeline.stages.workshop import Workshop, open_workshop
 from comic_pipeline.store import attempts, ledger
 from comic_pipeline.store.migrate import migrate
@@ -63,11 +62,7 @@ class FilmSet:
     workshop: Workshop
     studio: Studio
     storyboard: Storyboard
-    frames: FrameImages
-    voices: VoiceLines
-    clips: Clips
-    subtitles: Subtitles
-    film: FinalVideo
+    footage: Footage
 
 
 @dataclass(frozen=True)
@@ -185,8 +180,10 @@ def make_film_set(home: Path) -> FilmSet:
     clips = _clips(books, frames)
     voices = _voices(books, storyboard)
     subtitles = asyncio.run(write_subtitles(studio, voices, clips))
-    film = asyncio.run(render(studio, storyboard, voices, clips, subtitles, Music(media=None, made=None, licence="")))
-    return FilmSet(workshop, studio, storyboard, frames, voices, clips, subtitles, film)
+    music = _music(books)
+    film = asyncio.run(render(studio, storyboard, voices, clips, subtitles, music))
+    footage = Footage(frames=frames, voices=voices, clips=clips, subtitles=subtitles, music=music, film=film)
+    return FilmSet(workshop, studio, storyboard, footage)
 
 
 def _storyboard() -> Storyboard:
@@ -251,6 +248,13 @@ def _voices(books: _Books, storyboard: Storyboard) -> VoiceLines:
             media, how = books.done(TaskType.VOICE_LINE, shot.seq, spoken, folder="voices", provider="offline_voice")
         made.append(VoiceLine(seq=shot.seq, text=shot.spoken, speaker=shot.voice_of, media=media, made=how))
     return VoiceLines(lines=tuple(made))
+
+
+def _music(books: _Books) -> Music:
+    """Half a second that must be repeated to last the film."""
+    piece = verify_music(_media("wav", "-f", "lavfi", "-i", "sine=f=220:r=48000:d=0.5", "-ac", "2"))
+    media, how = books.done(TaskType.MUSIC, None, piece, folder="music", provider="offline_music")
+    return Music(media=media, made=how, licence="made by this program")
 
 
 def _media(ending: str, *arguments: str) -> bytes:

@@ -118,14 +118,15 @@ def _mixing(mix: Mix, out: Path) -> list[str]:
         )
     if mix.bed is not None:
         inputs += ["-stream_loop", "-1", "-i", f"file:{mix.bed.path.absolute()}"]
-        chains.append(f"[{len(mix.lines)}:a:0]{_bed(mix, mix.bed)}[a{len(mix.lines) + 1}]")
+        chains.append(f"[{len(mix.lines)}:a:0]{bed_chain(mix, mix.bed)}[a{len(mix.lines) + 1}]")
     joined = "".join(f"[a{number}]" for number in range(len(chains)))
     chains.append(f"{joined}amix=inputs={len(chains)}:duration=first:normalize=0,atrim=end_sample={mix.samples}[mix]")
     written = ["-c:a", "pcm_f32le", "-f", "wav", f"file:{out.absolute()}"]
     return ["-xerror", *inputs, "-filter_complex", ";".join(chains), "-map", "[mix]", *written]
 
 
-def _bed(mix: Mix, bed: Bed) -> str:
+def bed_chain(mix: Mix, bed: Bed) -> str:
+    """The filters that make of the repeated music what lies under the film: cut, faded, at its level, lowered around lines."""
     seconds = mix.samples / MIX_RATE
     rise, fall = min(_FADE_IN, seconds / 8), min(_FADE_OUT, seconds / 4)
     down = "+".join(

@@ -54,6 +54,14 @@ _OWN = Licence(
     note_zh="由本程序绘制、运镜、撰写或合成，未使用第三方素材。",
     note_en="Drawn, moved, written or synthesised by this program; no third-party material is in it.",
 )
+_OPERATORS = Licence(
+    subject="music",
+    name="file of COMIC_MUSIC",
+    licence="supplied by the operator, who answers for the rights in it",
+    source="whoever runs this deployment",
+    note_zh="运营方提供的配乐文件，由其对权利负责。",
+    note_en="A file that the operator supplied.",
+)
 _VENDORS = {
     "ark": ("Volcengine Ark", "volcengine.com, terms of the Ark service"),
     "openspeech": ("Volcengine OpenSpeech", "volcengine.com, terms of the speech service"),
@@ -73,6 +81,8 @@ def _licence_of(provider: str) -> Licence:
         return PROGRAM
     if vendor == "offline":
         return _ESPEAK if craft == "voice" else _OWN
+    if vendor == "file":
+        return _OPERATORS
     name, source = _VENDORS.get(vendor, (provider, "not stated: ask whoever provides it"))
     return Licence(
         subject="material",

@@ -67,7 +67,9 @@ class Try(_Value):
 class Work(_Value):
     """One unit of work of the project. `in_film`: its output is in this film; the others are earlier takes, and what failed.
 
-    `inputs` are the SHA-256 of the media that went in. `seed` and `voice` are None where the model takes none.
+    `inputs` are the SHA-256 of the media that went in, `output_sha256` that of what came out; `file` says where it lies, for what
+    is in the film: a manifest that named every earlier take would keep them all from ever being cleared away. `seed` and `voice`
+    are None where the model takes none.
     """
 
     task_id: str
@@ -83,7 +85,8 @@ class Work(_Value):
     seed: int | None
     voice: str | None
     inputs: tuple[str, ...]
-    output: MediaRef | None
+    output_sha256: str | None
+    file: MediaRef | None
     made_at: datetime | None
     cost: Decimal
     tries: tuple[Try, ...]
@@ -208,7 +211,8 @@ def _work(task: Task, tries: Sequence[Attempt], *, in_film: bool) -> Work:
         seed=seed if isinstance(seed, int) else None,
         voice=_voice(sent),
         inputs=tuple(asked.get("inputs", ())),
-        output=task.output,
+        output_sha256=task.output.sha256 if task.output else None,
+        file=task.output if in_film else None,
         made_at=task.finished_at,
         cost=sum((one.cost or ZERO for one in tries), ZERO),
         tries=tuple(

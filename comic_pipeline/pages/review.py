@@ -10,7 +10,8 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from comic_pipeline.model.licence import Licence
-from comic_pipeline.model.manifest import Work
+from comic_pipeline.model.review import Review
+from comic_pipeline.model.task import Task
 from comic_pipeline.model.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -59,15 +60,16 @@ class CostRow:
 
 @dataclass(frozen=True)
 class VersionRow:
-    """One made piece that is kept: a film, or a piece that is not in the film. `picture` is small, of pictures only."""
+    """One made piece that was kept: a film, or a piece that is not in the film. `picture` is small, of pictures only."""
 
-    work: Work
+    task: Task
+    in_film: bool
     file: Shown
     picture: Shown | None
 
 
 @dataclass(frozen=True)
-class Review:
+class ReviewFacts:
     """The whole page. `language` is the one that is shown first; `facts` are (zh, en, value) lines about the film."""
 
     language: str
@@ -80,6 +82,7 @@ class Review:
     facts: Sequence[tuple[str, str, str]]
     shots: Sequence[ShotRow]
     verdicts: Sequence[Verdict]
+    decisions: Sequence[Review]
     costs: Sequence[CostRow]
     spent: str
     versions: Sequence[VersionRow]
@@ -92,7 +95,7 @@ class Review:
         return sum(len(verdict.findings) or bool(verdict.override_by) for verdict in self.verdicts)
 
 
-def render_review(review: Review) -> str:
+def render_review(review: ReviewFacts) -> str:
     """The page as HTML."""
     return _template().render(review=review)
 

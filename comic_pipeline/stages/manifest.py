@@ -3,6 +3,7 @@
 import asyncio
 import platform
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from importlib.metadata import version
 
 from comic_pipeline.media.ffmpeg import ffmpeg_path, ffmpeg_version
@@ -17,10 +18,19 @@ from comic_pipeline.store.database import Connection
 from comic_pipeline.work.orders import Verified
 
 
+@dataclass(frozen=True)
+class Provenance:
+    """A manifest, where it is stored, and the books that it was written from."""
+
+    manifest: Manifest
+    stored: MediaRef
+    books: Books
+
+
 async def write_manifest(
     studio: Studio, film: MediaRef, *, files: Sequence[StoredFile], code_versions: Mapping[str, str]
-) -> tuple[Manifest, MediaRef]:
-    """The manifest of `film` as things stand now, and where it was stored, under its own hash.
+) -> Provenance:
+    """The manifest of `film` as things stand now, stored under its own hash.
 
     `files` are what belongs to the film beside its material (cover, subtitles, the exchange bundle). Verdicts are those in force:
     written before the film's own gate it lacks that one. Raises StorageFault, MediaFault when ffmpeg does not answer.
@@ -31,7 +41,7 @@ async def write_manifest(
         books, film=film, files=files, software=software, hash_person=lambda name: user_hash(studio.settings, name)
     )
     document = Verified(manifest.model_dump_json(indent=1).encode(), mime="application/json", ending="json")
-    return manifest, await studio.store(document, folder="manifest")
+    return Provenance(manifest, await studio.store(document, folder="manifest"), books)
 
 
 def read_books(connection: Connection, project_id: str) -> Books:

@@ -11,32 +11,20 @@ from pathlib import Path
 from comic_pipeline.media.ffmpeg import ffmpeg_path
 from comic_pipeline.media.image import thumbnail
 from comic_pipeline.media.previews import Preview, make_previews
-from comic_pipeline.model.manifest import Manifest, StoredFile, Work
-from comic_pipeline.model.media import (
-    Clip,
-    Clips,
-    CoverImage,
-    FinalVideo,
-    FrameImages,
-    MediaRef,
-    Production,
-    ReviewPage,
-    Subtitles,
-    TimelineExport,
-    VoiceLine,
-    VoiceLines,
-)
+from comic_pipeline.model.manifest import StoredFile, Work
+from comic_pipeline.model.media import Clip, CoverImage, FinalVideo, MediaRef, Production, ReviewPage, TimelineExport, VoiceLine
 from comic_pipeline.model.money import ZERO, show
 from comic_pipeline.model.project import Project
+from comic_pipeline.model.review import Review
 from comic_pipeline.model.storyboard import Shot, Storyboard
 from comic_pipeline.model.task import AttemptState, TaskType
-from comic_pipeline.model.verdict import Verdict
 from comic_pipeline.model.workflow import Stage
 from comic_pipeline.objects.store import MissingObject
-from comic_pipeline.pages.review import CostRow, Review, ShotRow, Shown, VersionRow, render_review
-from comic_pipeline.stages.manifest import write_manifest
+from comic_pipeline.pages.review import CostRow, ReviewFacts, ShotRow, Shown, VersionRow, render_review
+from comic_pipeline.stages.export import Footage
+from comic_pipeline.stages.manifest import Provenance, write_manifest
 from comic_pipeline.stages.studio import Studio, as_wished, rule_of
-from comic_pipeline.store import verdicts
+from comic_pipeline.store import reviews
 from comic_pipeline.work.orders import Verified
 
 # Bytes of media in the page, before they grow by a third in base64: the page stays below 20 MB.
@@ -46,7 +34,6 @@ _FILM_AS_IT_IS = 6_000_000
 # Pixels of the longer side.
 _FILM_SIDE, _CLIP_SIDE, _THUMBNAIL, _SMALL = 640, 480, 480, 160
 _LOST = (AttemptState.FAILED, AttemptState.UNKNOWN)
-_KEPT = (TaskType.FILM_RENDER, TaskType.FRAME_IMAGE, TaskType.CLIP, TaskType.VOICE_LINE, TaskType.MUSIC)
 
 
 @dataclass(frozen=True)
@@ -54,11 +41,7 @@ class Material:
     """The documents that the page is about."""
 
     storyboard: Storyboard
-    frames: FrameImages
-    voices: VoiceLines
-    clips: Clips
-    subtitles: Subtitles
-    film: FinalVideo
+    footage: Footage
     cover: CoverImage
     export: TimelineExport
 
@@ -92,17 +75,15 @@ async def write_review_page(studio: Studio, material: Material, *, code_versions
 
     Raises MediaFault(FFMPEG_FAILED), StorageFault.
     """
-    manifest, manifest_ref = await write_manifest(
-        studio, material.film.media, files=_files(material), code_versions=code_versions
-    )
-    judged = await studio.desk.look(lambda connection: verdicts.latest(connection, studio.project.id))
+    provenance = await write_manifest(studio, material.footage.film.media, files=_files(material), code_versions=code_versions)
+    decided = await studio.desk.look(lambda connection: reviews.of_project(connection, studio.project.id))
     small = await _small_copies(studio, material)
     luggage = _Luggage(studio.desk.objects.url)
-    review = await asyncio.to_thread(_gather, studio, material, manifest, judged, small, luggage, manifest_ref)
+    review = await asyncio.to_thread(_gather, studio, material, provenance, decided, small, luggage)
     page = Verified(render_review(review).encode(), mime="text/html", ending="html")
     return ReviewPage(
         page=await studio.store(page, folder="review", name="review"),
-        manifest=manifest_ref,
+        manifest=provenance.stored,
         embedded=len(luggage.embedded),
         linked=len(luggage.linked),
         warnings=review.warnings,
@@ -110,7 +91,7 @@ async def write_review_page(studio: Studio, material: Material, *, code_versions
 
 
 def _files(material: Material) -> list[StoredFile]:
-    subtitles, export = material.subtitles, material.export
+    subtitles, export = material.footage.subtitles, material.export
     words = [StoredFile(role="subtitles", media=one) for one in (subtitles.srt, subtitles.ass) if one is not None]
     timelines = [StoredFile(role="timeline", media=one) for one in (export.otio, export.fcpxml, export.edl)]
     return [
@@ -123,7 +104,7 @@ def _files(material: Material) -> list[StoredFile]:
 
 async def _small_copies(studio: Studio, material: Material) -> Mapping[str, bytes]:
     """Copies by the key of what they are of: every clip, and the film if it is large."""
-    film = material.film.media
+    film = material.footage.film.media
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="comic-review-")))
 
@@ -133,7 +114,7 @@ async def _small_copies(studio: Studio, material: Material) -> Mapping[str, byte
         def plan() -> dict[str, Preview]:
             wanted = {
                 clip.media.key: Preview(fetch(clip.media), out=f"clip-{clip.seq}.mp4", side=_CLIP_SIDE, sound=False)
-                for clip in material.clips.clips
+                for clip in material.footage.clips.clips
             }
             if film.size > _FILM_AS_IT_IS:
                 wanted[film.key] = Preview(fetch(film), out="film.mp4", side=_FILM_SIDE, sound=True)
@@ -148,25 +129,25 @@ async def _small_copies(studio: Studio, material: Material) -> Mapping[str, byte
 def _gather(
     studio: Studio,
     material: Material,
-    manifest: Manifest,
-    judged: Sequence[Verdict],
+    provenance: Provenance,
+    decided: Sequence[Review],
     small: Mapping[str, bytes],
     luggage: _Luggage,
-    manifest_ref: MediaRef,
-) -> Review:
+) -> ReviewFacts:
     """Everything on the page; what matters most takes its place first."""
-    read, film = studio.desk.objects.get, material.film
+    read, footage = studio.desk.objects.get, material.footage
+    film = footage.film
     cover = luggage.take(material.cover.media, thumbnail(read(material.cover.media.key), width=_THUMBNAIL), mime="image/jpeg")
     pictures = {
-        frame.seq: luggage.take(frame.media, thumbnail(read(frame.media.key), width=_THUMBNAIL), mime="image/jpeg")
-        for frame in material.frames.frames
+        frame.seq: luggage.take(frame.shown, thumbnail(read(frame.shown.key), width=_THUMBNAIL), mime="image/jpeg")
+        for frame in footage.frames.frames
     }
     shown_film = luggage.take(film.media, small.get(film.media.key) or read(film.media.key))
-    sounds = {line.seq: luggage.take(line.media, read(line.media.key)) for line in material.voices.lines if line.media}
-    moving = {clip.seq: luggage.take(clip.media, small[clip.media.key], mime="video/mp4") for clip in material.clips.clips}
+    sounds = {line.seq: luggage.take(line.media, read(line.media.key)) for line in footage.voices.lines if line.media}
+    moving = {clip.seq: luggage.take(clip.media, small[clip.media.key], mime="video/mp4") for clip in footage.clips.clips}
     wished, _ = as_wished(studio, material.storyboard)
-    cards = {frame.seq for frame in material.frames.frames if frame.fallback}
-    frames_made = {frame.seq: frame.made for frame in material.frames.frames}
+    cards = {frame.seq for frame in footage.frames.frames if frame.fallback}
+    frames_made = {frame.seq: frame.made for frame in footage.frames.frames}
     shots = [
         _shot(
             shot,
@@ -178,9 +159,9 @@ def _gather(
             is_card=shot.seq in cards,
             made=[frames_made[shot.seq], clip.made, *([line.made] if line.made else [])],
         )
-        for shot, line, clip in zip(wished.shots, material.voices.lines, material.clips.clips, strict=True)
+        for shot, line, clip in zip(wished.shots, footage.voices.lines, footage.clips.clips, strict=True)
     ]
-    return Review(
+    return ReviewFacts(
         language=studio.project.language,
         title=film.title,
         project_id=studio.project.id,
@@ -190,12 +171,13 @@ def _gather(
         offline=film.offline,
         facts=_facts(studio.project, film),
         shots=shots,
-        verdicts=judged,
-        costs=_costs(manifest.work),
-        spent=show(manifest.costs.spent),
-        versions=[_version(work, read, luggage) for work in manifest.work if _is_version(work)],
-        licences=manifest.licences,
-        files=_linked(material, manifest_ref, luggage),
+        verdicts=provenance.books.verdicts,
+        decisions=decided,
+        costs=_costs(provenance.manifest.work),
+        spent=show(provenance.manifest.costs.spent),
+        versions=_versions(provenance, read, luggage),
+        licences=provenance.manifest.licences,
+        files=_linked(material, provenance.stored, luggage),
     )
 
 
@@ -256,28 +238,31 @@ def _costs(work: Sequence[Work]) -> list[CostRow]:
     return rows
 
 
-def _is_version(work: Work) -> bool:
-    return work.output is not None and work.craft in _KEPT and (work.craft == TaskType.FILM_RENDER or not work.in_film)
-
-
-def _version(work: Work, read: Callable[[str], bytes], luggage: _Luggage) -> VersionRow:
-    media = work.output
-    if media is None:
-        raise LookupError(f"task {work.task_id} has no output")
-    picture = None
-    # Housekeeping may have removed what no film uses any more; the row stays.
-    with suppress(MissingObject):
-        if work.craft == TaskType.FRAME_IMAGE:
-            picture = luggage.take(media, thumbnail(read(media.key), width=_SMALL), mime="image/jpeg")
-    return VersionRow(work=work, file=luggage.link(media), picture=picture)
+def _versions(provenance: Provenance, read: Callable[[str], bytes], luggage: _Luggage) -> list[VersionRow]:
+    """Every film, and every other piece that is not in this one."""
+    in_film = {work.task_id for work in provenance.manifest.work if work.in_film}
+    rows = []
+    for task in provenance.books.tasks:
+        film = task.task_type is TaskType.FILM_RENDER
+        if task.output is None or task.task_type is TaskType.STORYBOARD or (task.task_id in in_film and not film):
+            continue
+        picture = None
+        # Housekeeping may have removed what no film uses any more; the row stays.
+        with suppress(MissingObject):
+            if task.task_type is TaskType.FRAME_IMAGE:
+                picture = luggage.take(task.output, thumbnail(read(task.output.key), width=_SMALL), mime="image/jpeg")
+        rows.append(VersionRow(task=task, in_film=task.task_id in in_film, file=luggage.link(task.output), picture=picture))
+    return rows
 
 
 def _linked(material: Material, manifest: MediaRef, luggage: _Luggage) -> list[tuple[str, str, Shown]]:
+    footage = material.footage
     files = [
-        ("影片", "film", material.film.media),
+        ("影片", "film", footage.film.media),
         ("封面", "cover", material.cover.media),
         ("出处清单", "manifest", manifest),
         ("剪辑工程包", "editing bundle", material.export.bundle),
     ]
-    files += [("字幕", "subtitles", words) for words in (material.subtitles.srt, material.subtitles.ass) if words is not None]
+    files += [("配乐", "music", footage.music.media)] if footage.music.media is not None else []
+    files += [("字幕", "subtitles", words) for words in (footage.subtitles.srt, footage.subtitles.ass) if words is not None]
     return [(zh, en, luggage.link(media)) for zh, en, media in files]

@@ -11,6 +11,7 @@ from comic_pipeline.model.media import (
     CoverImage,
     FinalVideo,
     FrameImages,
+    Music,
     ReviewPage,
     Subtitles,
     TimelineExport,
@@ -19,7 +20,7 @@ from comic_pipeline.model.media import (
 from comic_pipeline.model.project import FPS
 from comic_pipeline.model.storyboard import Storyboard
 from comic_pipeline.model.workflow import Stage
-from comic_pipeline.stages.export import export_timeline
+from comic_pipeline.stages.export import Footage, export_timeline
 from comic_pipeline.stages.review_page import Material, write_review_page
 
 
@@ -40,18 +41,18 @@ def timeline_export(  # one input a document that an editing program wants to se
     voice_lines: VoiceLines,
     clips: Clips,
     subtitles: Subtitles,
+    music: Music,
     final_video: FinalVideo,
 ) -> dg.Output[TimelineExport]:
     """The film for editing programs: OpenTimelineIO, Final Cut Pro X XML, CMX 3600 EDL, and one ZIP with all of their media.
 
     In the ZIP are the clips, first frames, lines, stems and subtitles; every path is relative to it.
     """
+    footage = Footage(frames=frame_images, voices=voice_lines, clips=clips, subtitles=subtitles, music=music, film=final_video)
     return run_stage(
         context,
         Stage.FILM,
-        lambda studio: export_timeline(
-            studio, frames=frame_images, voices=voice_lines, clips=clips, subtitles=subtitles, film=final_video
-        ),
+        lambda studio: export_timeline(studio, footage),
         show=lambda made: _show_export(context, made),
         given={"frame_images": frame_images, "voice_lines": voice_lines, "clips": clips, "final_video": final_video},
     )
@@ -93,6 +94,7 @@ def review_page(  # noqa: PLR0913, PLR0917  # one input a document that a person
     voice_lines: VoiceLines,
     clips: Clips,
     subtitles: Subtitles,
+    music: Music,
     final_video: FinalVideo,
     cover_image: CoverImage,
     timeline_export: TimelineExport,
@@ -101,21 +103,15 @@ def review_page(  # noqa: PLR0913, PLR0917  # one input a document that a person
 
     With it the manifest as it is once the film's gate has spoken.
     """
-    material = Material(
-        storyboard=storyboard,
-        frames=frame_images,
-        voices=voice_lines,
-        clips=clips,
-        subtitles=subtitles,
-        film=final_video,
-        cover=cover_image,
-        export=timeline_export,
-    )
+    footage = Footage(frames=frame_images, voices=voice_lines, clips=clips, subtitles=subtitles, music=music, film=final_video)
+    material = Material(storyboard=storyboard, footage=footage, cover=cover_image, export=timeline_export)
+    given = {"storyboard": storyboard, "frame_images": frame_images, "voice_lines": voice_lines, "clips": clips}
     return run_stage(
         context,
         Stage.FILM,
         lambda studio: write_review_page(studio, material, code_versions=code_versions(context)),
         show=lambda made: _show_review(context, made),
+        given={**given, "final_video": final_video, "cover_image": cover_image},
     )
 
 

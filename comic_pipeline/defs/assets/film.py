@@ -74,8 +74,8 @@ def final_video(
     async def work(studio: Studio) -> tuple[FinalVideo, MediaRef]:
         film = await render(studio, storyboard, voice_lines, clips, subtitles, music)
         files = [StoredFile(role="subtitles", media=words) for words in (subtitles.srt, subtitles.ass) if words]
-        _, manifest = await write_manifest(studio, film.media, files=files, code_versions=code_versions(context))
-        return film, manifest
+        provenance = await write_manifest(studio, film.media, files=files, code_versions=code_versions(context))
+        return film, provenance.stored
 
     given = {"storyboard": storyboard, "voice_lines": voice_lines, "clips": clips}
     return run_stage(context, Stage.FILM, work, show=lambda made: _show_film(context, made), given=given)

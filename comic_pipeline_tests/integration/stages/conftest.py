@@ -24,12 +24,12 @@ def film_set(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FilmSet]:
 @pytest.fixture(scope="session")
 def material(film_set: FilmSet) -> Material:
     """All documents of the film, with cover and export."""
-    picture = film_set.workshop.objects.get(film_set.frames.frames[0].media.key)
+    footage = film_set.footage
+    picture = film_set.workshop.objects.get(footage.frames.frames[0].media.key)
     cover = verify_image(make_cover(picture, title="x", small_print="", frame=SMALL))
-    documents = {name: getattr(film_set, name) for name in ("frames", "voices", "clips", "subtitles", "film")}
     return Material(
-        **documents,
         storyboard=film_set.storyboard,
+        footage=footage,
         cover=CoverImage(media=asyncio.run(film_set.studio.store(cover, folder="cover"))),
-        export=asyncio.run(export_timeline(film_set.studio, **documents)),
+        export=asyncio.run(export_timeline(film_set.studio, footage)),
     )

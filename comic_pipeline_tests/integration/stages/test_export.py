@@ -14,31 +14,20 @@ from comic_pipeline.model.media import TimelineExport
 from comic_pipeline.model.project import Frame
 from comic_pipeline.model.task import sha256_hex
 from comic_pipeline.stages.export import export_timeline
+from comic_pipeline.stages.review_page import Material
 from comic_pipeline_tests.filmset import HOSTILE, FilmSet
 
 ADAPTERS = {OTIO_NAME: "otio_json", FCPX_NAME: "fcpx_xml", EDL_NAME: "cmx_3600"}
 # Clips have 12 frames; lines of 410 and 200 ms need 22 and 17 with their breath, so their shots hold the clip's last picture.
 PICTURE = [("shot 000", 0, 12), ("hold 000", 12, 10), ("shot 001", 22, 12), ("shot 002", 34, 12), ("hold 002", 46, 5)]
 VOICES = [("voice 000", 4, 10), ("voice 002", 38, 5)]
-
-
-def _export(film_set: FilmSet) -> TimelineExport:
-    return asyncio.run(
-        export_timeline(
-            film_set.studio,
-            frames=film_set.frames,
-            voices=film_set.voices,
-            clips=film_set.clips,
-            subtitles=film_set.subtitles,
-            film=film_set.film,
-        )
-    )
+MUSIC = [("music", 0, 51)]
 
 
 @pytest.fixture(scope="module")
-def export(film_set: FilmSet) -> TimelineExport:
+def export(material: Material) -> TimelineExport:
     """The export of the film."""
-    return _export(film_set)
+    return material.export
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +56,7 @@ def test_every_timeline_reads_back_with_exact_cuts_and_every_file_there(files: d
 
     assert _clips(timeline, otio.schema.TrackKind.Video) == PICTURE
     # A CMX 3600 list holds one track.
-    assert _clips(timeline, otio.schema.TrackKind.Audio) == ([] if name == EDL_NAME else VOICES)
+    assert _clips(timeline, otio.schema.TrackKind.Audio) == ([] if name == EDL_NAME else VOICES + MUSIC)
     for clip in timeline.find_clips():
         assert clip.media_reference.target_url in files
         if name != EDL_NAME:
@@ -78,13 +67,14 @@ def test_every_timeline_reads_back_with_exact_cuts_and_every_file_there(files: d
 
 def test_the_media_are_what_was_delivered_or_cut_to_whole_frames(film_set: FilmSet, files: dict[str, bytes]) -> None:
     """Clips and pictures keep their bytes; lines, stems and stills last exactly the frames that the timelines say."""
-    delivered = {clip.media.sha256 for clip in film_set.clips.clips} | {one.media.sha256 for one in film_set.frames.frames}
+    footage = film_set.footage
+    delivered = {one.media.sha256 for one in (*footage.clips.clips, *footage.frames.frames)}
     kept = {sha256_hex(data) for name, data in files.items() if name.startswith(("media/clips/", "media/frames/"))}
     assert kept == delivered
-    assert film_set.subtitles.srt is not None
-    assert files["subtitles/film.srt"] == film_set.workshop.objects.get(film_set.subtitles.srt.key)
+    assert footage.subtitles.srt is not None
+    assert files["subtitles/film.srt"] == film_set.workshop.objects.get(footage.subtitles.srt.key)
     lengths = {f"media/voices/{name.replace(' ', '-')}.wav": frames for name, _, frames in VOICES}
-    for name, frames in (lengths | {"stems/mix.wav": 51, "stems/voices.wav": 51}).items():
+    for name, frames in (lengths | {f"stems/{name}.wav": 51 for name in ("mix", "voices", "music")}).items():
         with wave.open(io.BytesIO(files[name])) as sound:
             assert (sound.getframerate(), sound.getnframes()) == (48_000, frames * 2_000)
     assert {name: measure_video(files[name]).frames for name in files if "/holds/" in name} == {
@@ -103,9 +93,19 @@ def test_the_voice_stem_speaks_where_the_film_does(files: dict[str, bytes]) -> N
     assert not any(samples[22 * 2_000 : 34 * 2_000])
 
 
+def test_the_music_stem_lasts_the_film_and_ducks_under_lines(files: dict[str, bytes]) -> None:
+    """A bed shorter than the film is repeated to its end, lower where somebody speaks, and silent at neither end by accident."""
+    with wave.open(io.BytesIO(files["stems/music.wav"])) as sound:
+        assert sound.getnchannels() == 2
+        samples = memoryview(sound.readframes(sound.getnframes())).cast("h")[::2]
+    under, between = samples[16_000:26_000], samples[60_000:66_000]
+    assert 0 < max(under) < max(between) / 2
+    assert any(samples[95_000:100_000])
+
+
 def test_the_same_film_gives_the_same_bytes(film_set: FilmSet, export: TimelineExport) -> None:
     """A round that changed nothing must not make what depends on it stale: no times, no random names in any file."""
-    assert _export(film_set) == export
+    assert asyncio.run(export_timeline(film_set.studio, film_set.footage)) == export
 
 
 def test_hostile_words_reach_no_format_that_reads_them() -> None:

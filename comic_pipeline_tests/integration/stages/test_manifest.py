@@ -15,6 +15,8 @@ from comic_pipeline.model.media import MediaRef
 from comic_pipeline.model.storyboard import OverrideField
 from comic_pipeline.model.task import TaskType, hash_of, sha256_hex
 from comic_pipeline.model.verdict import Finding, Severity, Verdict
+from comic_pipeline.providers.music_file import FileMusic
+from comic_pipeline.providers.offline.music import OfflineMusic
 from comic_pipeline.settings import ImageProviderName, TextProviderName, VideoProviderName, VoiceProviderName
 from comic_pipeline.stages.manifest import write_manifest
 from comic_pipeline.store import attempts, ledger, overrides, verdicts
@@ -52,9 +54,13 @@ def written(film_set: FilmSet) -> tuple[Manifest, MediaRef]:
 
 
 def _write(film_set: FilmSet) -> tuple[Manifest, MediaRef]:
-    assert film_set.subtitles.srt is not None
-    files = [StoredFile(role="subtitles", media=film_set.subtitles.srt)]
-    return asyncio.run(write_manifest(film_set.studio, film_set.film.media, files=files, code_versions={"final_video": "1"}))
+    srt = film_set.footage.subtitles.srt
+    assert srt is not None
+    files = [StoredFile(role="subtitles", media=srt)]
+    made = asyncio.run(
+        write_manifest(film_set.studio, film_set.footage.film.media, files=files, code_versions={"final_video": "1"})
+    )
+    return made.manifest, made.stored
 
 
 def _media_in(value: Any) -> Iterator[MediaRef]:
@@ -79,7 +85,7 @@ def test_every_hash_is_that_of_stored_bytes_and_every_input_somebodys_output(
     for media in found:
         data = film_set.workshop.objects.get(media.key)
         assert (sha256_hex(data), len(data)) == (media.sha256, media.size)
-    outputs = {work.output.sha256 for work in manifest.work if work.output}
+    outputs = {work.output_sha256 for work in manifest.work}
     assert all(set(work.inputs) <= outputs for work in manifest.work)
     with film_set.workshop.database.read() as connection:
         tasks = {task.task_id: task for task in ledger.of_project(connection, film_set.studio.project.id)}
@@ -92,17 +98,15 @@ def test_the_film_is_followed_back_to_all_of_its_material(film_set: FilmSet, wri
     manifest, _ = written
     in_film = {(work.craft, work.shot, work.take) for work in manifest.work if work.in_film}
     assert in_film == (
-        {
-            (TaskType.STORYBOARD, None, 0),
-            (TaskType.FILM_RENDER, None, 0),
-            (TaskType.VOICE_LINE, 0, 0),
-            (TaskType.VOICE_LINE, 2, 0),
-        }
+        {(craft, None, 0) for craft in (TaskType.STORYBOARD, TaskType.FILM_RENDER, TaskType.MUSIC)}
+        | {(TaskType.VOICE_LINE, 0, 0), (TaskType.VOICE_LINE, 2, 0)}
         | {(TaskType.CLIP, seq, 0) for seq in range(3)}
         | {(TaskType.FRAME_IMAGE, 0, 0), (TaskType.FRAME_IMAGE, 1, 1), (TaskType.FRAME_IMAGE, 2, 0)}
     )
-    left_over = [(work.craft, work.shot, work.take) for work in manifest.work if not work.in_film]
-    assert left_over == [(TaskType.FRAME_IMAGE, 1, 0)]
+    (early,) = [work for work in manifest.work if not work.in_film]
+    assert (early.craft, early.shot, early.take) == (TaskType.FRAME_IMAGE, 1, 0)
+    # Housekeeping keeps what a manifest names by key.
+    assert (early.file, len(early.output_sha256 or "")) == (None, 64)
     frame = next(work for work in manifest.work if work.craft == TaskType.FRAME_IMAGE and work.shot == 1 and work.in_film)
     assert (frame.provider, frame.model, frame.seed, frame.template_hash) == ("ark_image", "ark_image-1", 7, "t" * 16)
 
@@ -145,6 +149,7 @@ def test_it_names_the_programs_and_the_terms(written: tuple[Manifest, MediaRef])
         "Noto Sans SC": "OFL-1.1",
         "ffmpeg": "GPL-3.0-or-later",
         "eSpeak NG": "GPL-3.0-or-later",
+        "comic_pipeline offline providers": "none needed",
         "Volcengine Ark": "provider's terms of service",
     }
     assert re.match(r"n?\d+\.\d+", manifest.software.ffmpeg)
@@ -162,7 +167,7 @@ def test_writing_it_again_gives_the_same_bytes(film_set: FilmSet, written: tuple
     + [f"{name}_image" for name in ImageProviderName]
     + [f"{name}_voice" for name in VoiceProviderName]
     + [f"{name}_video" for name in VideoProviderName]
-    + ["ffmpeg"],
+    + ["ffmpeg", OfflineMusic.name, FileMusic.name],
 )
 def test_every_provider_that_can_be_chosen_has_its_terms(provider: str) -> None:
     """A new provider without a line in the table would leave films whose terms nobody can tell."""

@@ -8,7 +8,9 @@ import pytest
 
 from comic_pipeline.media.probe import measure_image, measure_video
 from comic_pipeline.model.media import ReviewPage
+from comic_pipeline.model.task import TaskType
 from comic_pipeline.model.verdict import Finding, Severity, Verdict
+from comic_pipeline.objects.store import MissingObject
 from comic_pipeline.stages import review_page
 from comic_pipeline.stages.manifest import write_manifest
 from comic_pipeline.stages.review_page import Material, write_review_page
@@ -82,9 +84,9 @@ def test_the_page_needs_no_server_and_lets_nothing_run(page: Page) -> None:
 def test_what_plays_is_what_was_made(film_set: FilmSet, page: Page) -> None:
     """The film with its own bytes, each clip and picture as a small copy that decodes, each line with its own bytes."""
     film, *clips = (_bytes(video["src"]) for video in page.all("video"))
-    assert film == film_set.workshop.objects.get(film_set.film.media.key)
+    assert film == film_set.workshop.objects.get(film_set.footage.film.media.key)
     assert [measure_video(clip).frames for clip in clips] == [12, 12, 12]
-    lines = [line.media for line in film_set.voices.lines if line.media]
+    lines = [line.media for line in film_set.footage.voices.lines if line.media]
     assert [_bytes(sound["src"]) for sound in page.all("audio")] == [film_set.workshop.objects.get(one.key) for one in lines]
     assert all(measure_image(_bytes(image["src"])).mime == "image/jpeg" for image in page.all("img"))
 
@@ -95,7 +97,7 @@ def test_verdicts_costs_versions_and_commands_are_told(film_set: FilmSet, page: 
         assert words in page.text
     assert "¥5.39" in page.text
     (early,) = [attributes["href"] for attributes in page.all("a") if "/frames/" in attributes["href"]]
-    assert not any(frame.media.sha256[:12] in early for frame in film_set.frames.frames)
+    assert not any(frame.media.sha256[:12] in early for frame in film_set.footage.frames.frames)
     assert "OFL-1.1" in page.text
 
 
@@ -120,7 +122,7 @@ def test_what_is_too_large_for_the_page_is_linked(film_set: FilmSet, material: M
     page = Page(film_set.workshop.objects.get(small.page.key).decode())
     assert "A smaller copy" in page.text
     copy = _bytes(page.all("video")[0]["src"])
-    assert copy != film_set.workshop.objects.get(film_set.film.media.key)
+    assert copy != film_set.workshop.objects.get(film_set.footage.film.media.key)
     assert measure_video(copy).audio is not None
 
     budget = review_page._Luggage(film_set.workshop.objects.url, left=5)
@@ -131,11 +133,15 @@ def test_what_is_too_large_for_the_page_is_linked(film_set: FilmSet, material: M
 
 def test_a_version_whose_file_was_cleared_away_keeps_its_row(film_set: FilmSet) -> None:
     """Housekeeping may remove what no film uses: the page must not fail for it."""
-    store = film_set.workshop.objects
-    manifest, _ = asyncio.run(write_manifest(film_set.studio, film_set.film.media, files=[], code_versions={}))
-    early = next(work for work in manifest.work if not work.in_film)
-    gone = early.model_copy(update={"output": film_set.film.media.model_copy(update={"key": "projects/p1/frames/gone.png"})})
 
-    row = review_page._version(gone, store.get, review_page._Luggage(store.url))
+    def gone(key: str) -> bytes:
+        raise MissingObject(f"there is no object at {key}")
 
-    assert (row.picture, row.file.name) == (None, "gone.png")
+    provenance = asyncio.run(write_manifest(film_set.studio, film_set.footage.film.media, files=[], code_versions={}))
+
+    rows = review_page._versions(provenance, gone, review_page._Luggage(film_set.workshop.objects.url))
+
+    assert [(row.task.task_type, row.in_film, row.picture) for row in rows] == [
+        (TaskType.FRAME_IMAGE, False, None),
+        (TaskType.FILM_RENDER, True, None),
+    ]
