@@ -14,6 +14,8 @@ from comic_pipeline.model.project import Frame
 from comic_pipeline.model.verdict import Severity
 from comic_pipeline.quality.label import judge_label
 from comic_pipeline.settings import load_settings
+from comic_pipeline.stages.studio import Studio
+from comic_pipeline_tests.builders import a_project
 
 FRAMES = [
     Frame(width=1280, height=720),
@@ -169,6 +171,32 @@ def test_what_is_missing_of_a_label_is_an_error():
     ]
     other = MARK.model_copy(update={"content_producer": "somebody else"})
     assert [one.rule for one in judge_label(label, mark=other, likeness=[0.97], what="film")] == ["ai_mark_in_file"]
+
+
+def _label_of(**settings: str) -> AiLabel | None:
+    # What is asked of providers and of the desk has nothing to do with labels.
+    return Studio(project=a_project(), settings=load_settings(**settings), providers=None, desk=None).ai_label(
+        "0123456789abcdef" * 4
+    )
+
+
+def test_the_mark_names_the_producer_and_the_material():
+    """COMIC_AI_LABEL_PRODUCER, and the project's id with a hash of what went in: the same for the same material."""
+    made = _label_of(COMIC_AI_LABEL_PRODUCER="001191110102MAD55U9H0F10002")
+    assert made == _label_of(COMIC_AI_LABEL_PRODUCER="001191110102MAD55U9H0F10002")
+    assert made.mark == AigcMark(content_producer="001191110102MAD55U9H0F10002", produce_id="p1-0123456789abcdef")
+
+
+def test_the_mark_names_the_propagator_if_there_is_one():
+    """COMIC_AI_LABEL_PROPAGATOR: whoever publishes, under the same number; nobody by default."""
+    mark = _label_of(COMIC_AI_LABEL_PROPAGATOR="某平台").mark
+    assert (mark.content_propagator, mark.propagate_id) == ("某平台", mark.produce_id)
+    assert (_label_of().mark.content_propagator, _label_of().mark.propagate_id) == ("", "")
+
+
+def test_labels_can_be_switched_off():
+    """COMIC_AI_LABEL=false, for deployments that the measures do not bind."""
+    assert _label_of(COMIC_AI_LABEL="false") is None
 
 
 @pytest.mark.parametrize("text", ["AI生成", "人工智能合成", "AI-generated", "AI 生成内容"])

@@ -59,8 +59,8 @@ def test_no_cue_needs_more_than_two_lines_of_any_frame(text, frame):
         assert all(text_width(line) * em <= room * frame.width + 1 for line in lines)
 
 
-def test_time_is_shared_out_by_characters():
-    """A cue with a quarter of the characters stays for a quarter of the voice."""
+def test_a_voice_without_word_timings_is_timed_by_its_measured_length():
+    """MoneyPrinterTurbo #463, #864, #756: no timing step can fail; a quarter of the characters stays a quarter of the voice."""
     cues = make_cues(_timeline(voice_ms=4_000), {0: "一二三四五六七八九。" + "一二三四五六七八九十" * 2 + "一二三四五六七八九。"})
     total = sum(len(cue.text) for cue in cues)
     assert len(cues) > 1

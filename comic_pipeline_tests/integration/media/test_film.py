@@ -243,28 +243,6 @@ def test_burned_words_are_seen_while_they_are_spoken(clip, render):
     assert _difference(_picture(with_words, 800), _picture(without, 800)) < 3
 
 
-def test_words_stay_clear_of_the_edges_and_the_buttons(make, render):
-    """The longest line of a vertical film lies inside its margins and above the lowest sixth."""
-    black = make("black.mp4", "-f", "lavfi", "-i", "color=black:s=180x320:r=24:d=0.5", "-pix_fmt", "yuv420p")
-    film = render(_plan(_shot(0, black, 500), frame=TALL, cues=[Cue(start_ms=0, end_ms=500, text="国" * 30)]))
-    box = _picture(film, 200).convert("L").point(lambda value: 255 * (value > 100)).getbbox()
-    assert box is not None
-    left, top, right, bottom = box
-    assert left >= 0.05 * 180
-    assert right <= 0.95 * 180
-    assert right - left > 0.8 * 180  # Chinese is drawn in the bundled font's full width, not in a substitute's
-    assert 0.6 * 320 < top < bottom <= 0.85 * 320
-
-
-def test_chinese_is_drawn_and_not_boxes(make, render):
-    """A missing font is replaced silently by libass (VideoLingo #335): two different characters must look different."""
-    black = make("black-wide.mp4", "-f", "lavfi", "-i", "color=black:s=320x180:r=24:d=1", "-pix_fmt", "yuv420p")
-    cues = [Cue(start_ms=0, end_ms=450, text="龘"), Cue(start_ms=500, end_ms=950, text="一")]
-    film = render(_plan(_shot(0, black, 1_000), cues=cues))
-    dense, thin = (ImageStat.Stat(_picture(film, ms).convert("L")).sum[0] for ms in (200, 700))
-    assert dense > 3 * thin > 0
-
-
 def test_hostile_text_is_only_text(make, render):
     """Markup of ASS, SRT, filters and shells is shown as it stands: at the foot, upright, for its whole time."""
     black = make("black-wide.mp4", "-f", "lavfi", "-i", "color=black:s=320x180:r=24:d=1", "-pix_fmt", "yuv420p")
