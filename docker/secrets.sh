@@ -1,6 +1,6 @@
 #!/bin/sh
 # Makes the secret files that compose.yaml names, beside it; what is there already is kept.
-# Providers' keys are empty files until somebody writes one in; operators and readers hold "name hash" lines, where the hash is
+# Keys and the webhook are empty files until somebody writes one in; operators and readers hold "name hash" lines, where the hash is
 #   docker run --rm -it caddy:2.11-alpine caddy hash-password --algorithm argon2id
 set -eu
 umask 077
@@ -18,7 +18,7 @@ keep() {  # NAME: standard input becomes the file, unless it is there
 
 random 24 | keep database_password
 random 24 | keep hash_salt
-for name in ark_api_key openai_api_key openspeech_token operators readers; do keep "$name" < /dev/null; done
+for name in ark_api_key openai_api_key openspeech_token webhook_url webhook_secret operators readers; do keep "$name" < /dev/null; done
 
 if [ ! -e "$folder/s3_identities" ]; then
     id=$(random 8) key=$(random 24)

@@ -20,7 +20,7 @@ _SENDING = 20.0
 
 @dg.sensor(
     name="notification_sensor",
-    minimum_interval_seconds=5,
+    minimum_interval_seconds=10,
     default_status=dg.DefaultSensorStatus.RUNNING,
     required_resource_keys={"workshop"},
     tags={"comic/queue": "notification_queue"},
