@@ -18,7 +18,6 @@ from itertools import groupby
 from comic_pipeline.model.errors import Refused
 from comic_pipeline.model.workflow import ProjectState
 from comic_pipeline.objects.store import ObjectInfo, ObjectStore
-from comic_pipeline.settings import Settings
 from comic_pipeline.store import alerts, notifications, projects, stages, superseded
 from comic_pipeline.store.database import Connection, Database
 
@@ -44,12 +43,13 @@ class Found:
 
 @dataclass(frozen=True)
 class Cleaner:
-    """One clean-up. With `dry_run` it only looks."""
+    """One clean-up. Media go after `media_days`, rows after `history_days`. With `dry_run` it only looks."""
 
     database: Database
     objects: ObjectStore
-    settings: Settings
     now: datetime
+    media_days: int
+    history_days: int
     dry_run: bool
 
     def clean(self) -> list[Found]:
@@ -74,7 +74,7 @@ class Cleaner:
         return Found("superseded media", count, size)
 
     def _media_of(self, project_id: str, found: list[ObjectInfo]) -> list[ObjectInfo]:
-        before = self.now - timedelta(days=self.settings.cleanup_days)
+        before = self.now - timedelta(days=self.media_days)
         candidates = [one for one in _superseded(found) if one.modified < before]
         if not candidates:
             return []
@@ -148,7 +148,7 @@ class Cleaner:
         return Found("unfinished writes", len(doomed), sum(one.size for one in doomed))
 
     def _notices(self) -> Found:
-        before = self.now - timedelta(days=self.settings.history_days)
+        before = self.now - timedelta(days=self.history_days)
         with self.database.read() as connection:
             count, size = notifications.count_before(connection, before)
         if count and not self.dry_run:
@@ -157,7 +157,7 @@ class Cleaner:
         return Found("old notices", count, size)
 
     def _alerts(self) -> Found:
-        before = self.now - timedelta(days=self.settings.history_days)
+        before = self.now - timedelta(days=self.history_days)
         with self.database.read() as connection:
             count = alerts.count_cleared(connection, before)
         if count and not self.dry_run:

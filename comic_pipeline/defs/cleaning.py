@@ -18,6 +18,12 @@ class CleanUpConfig(dg.Config):
     """Look first, delete then."""
 
     dry_run: bool = Field(default=True, description="Only say what would go. 只报告，不删除")
+    media_days: int = Field(
+        default=0, ge=0, description="Superseded media go after so many days; 0: COMIC_CLEANUP_DAYS. 媒体保留天数"
+    )
+    history_days: int = Field(
+        default=0, ge=0, description="Notices and step events go after; 0: COMIC_HISTORY_DAYS. 记录保留天数"
+    )
 
 
 @dg.op(
@@ -28,9 +34,16 @@ class CleanUpConfig(dg.Config):
 def remove_unused(context: dg.OpExecutionContext, config: CleanUpConfig) -> dg.Output[None]:
     """One clean-up; safe to stop and to repeat."""
     workshop: Workshop = context.resources.workshop
-    now = datetime.now(UTC)
-    cleaner = Cleaner(workshop.database, workshop.objects, workshop.settings, now=now, dry_run=config.dry_run)
-    before = now - timedelta(days=workshop.settings.history_days)
+    now, history_days = datetime.now(UTC), config.history_days or workshop.settings.history_days
+    cleaner = Cleaner(
+        workshop.database,
+        workshop.objects,
+        now=now,
+        media_days=config.media_days or workshop.settings.cleanup_days,
+        history_days=history_days,
+        dry_run=config.dry_run,
+    )
+    before = now - timedelta(days=history_days)
     found = [*cleaner.clean(), reap(context.instance, before=before, dry_run=config.dry_run)]
     return dg.Output(None, metadata=_metadata(found, dry_run=config.dry_run))
 
@@ -55,9 +68,15 @@ def clean_up() -> None:
 )
 def clean_up_daily(context: dg.ScheduleEvaluationContext) -> dg.RunRequest:
     """One run a day, however often the tick is repeated."""
-    dry_run = load_settings().cleanup is not Cleanup.DELETE
+    settings = load_settings()
     day = context.scheduled_execution_time.date().isoformat()
-    return dg.RunRequest(run_key=day, run_config={"ops": {"remove_unused": {"config": {"dry_run": dry_run}}}})
+    # With its numbers: a run in a container of its own does not know every setting.
+    config = {
+        "dry_run": settings.cleanup is not Cleanup.DELETE,
+        "media_days": settings.cleanup_days,
+        "history_days": settings.history_days,
+    }
+    return dg.RunRequest(run_key=day, run_config={"ops": {"remove_unused": {"config": config}}})
 
 
 def _metadata(found: list[Found], *, dry_run: bool) -> Metadata:

@@ -20,7 +20,6 @@ from comic_pipeline.model.workflow import ProjectState, Stage, StageStatus
 from comic_pipeline.objects.folder import FolderStore
 from comic_pipeline.objects.s3 import S3Store
 from comic_pipeline.objects.store import ObjectStore
-from comic_pipeline.settings import load_settings
 from comic_pipeline.store import alerts, ledger, notifications, projects, stages
 from comic_pipeline.store.database import Database
 from comic_pipeline.store.schema import attempts, reviews
@@ -49,7 +48,7 @@ def sqlite_file(migrated_sqlite: Path, tmp_path: Path) -> Iterator[Database]:
 def _cleaner(database: Database, objects: ObjectStore, *, dry_run: bool = False, days: float = 40) -> Cleaner:
     """`days` from now: objects are as old as that then, because no store lets anybody set an object's age."""
     now = datetime.now(UTC) + timedelta(days=days)
-    return Cleaner(database, objects, load_settings(COMIC_CLEANUP_DAYS=30, COMIC_HISTORY_DAYS=90), now=now, dry_run=dry_run)
+    return Cleaner(database, objects, now=now, media_days=30, history_days=90, dry_run=dry_run)
 
 
 def _picture(

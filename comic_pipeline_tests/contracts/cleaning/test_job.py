@@ -103,9 +103,11 @@ def test_the_job_reports_until_it_is_told_to_delete(database: Database, tmp_path
 def test_the_schedule_deletes_only_by_the_setting(monkeypatch: pytest.MonkeyPatch, setting: str, *, dry_run: bool) -> None:
     """One run a day; the queue of the clean-up, behind all films."""
     monkeypatch.setenv("COMIC_CLEANUP", setting)
+    monkeypatch.setenv("COMIC_CLEANUP_DAYS", "45")
     context = dg.build_schedule_context(scheduled_execution_time=datetime(2026, 3, 10, 20, 30, tzinfo=UTC))
     tick = clean_up_daily.evaluate_tick(context)
     (request,) = tick.run_requests or []
-    assert request.run_config == {"ops": {"remove_unused": {"config": {"dry_run": dry_run}}}}
+    config = {"dry_run": dry_run, "media_days": 45, "history_days": 90}
+    assert request.run_config == {"ops": {"remove_unused": {"config": config}}}
     assert (clean_up.tags["comic/queue"], clean_up.tags["dagster/priority"]) == ("cleanup_queue", "0")
     assert clean_up_daily.default_status is dg.DefaultScheduleStatus.RUNNING
