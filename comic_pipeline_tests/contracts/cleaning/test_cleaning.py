@@ -2,6 +2,8 @@
 
 import json
 import shutil
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -180,6 +182,43 @@ def test_young_unknown_and_unreadable_projects_are_left_alone(sqlite_file: Datab
     assert len(_keys(objects)) == 8
 
 
+def _nothing_gone_is_promised(database: Database, objects: ObjectStore, *, versions: int) -> None:
+    """Every wish that the ledger answers for free is answered with bytes that are there."""
+    with database.write() as connection:
+        for number in range(versions):
+            claim = ledger.claim(connection, a_frame(PROJECT, words=f"words {number}"), a_worker(), now=later(9))
+            assert not isinstance(claim, Finished) or objects.exists(claim.task.output_asset_id or "")
+        connection.exec_driver_sql("DELETE FROM tasks WHERE status = 'running'")
+
+
+def test_a_killed_clean_up_is_taken_up_by_the_next_one(
+    database: Database, database_url: str, objects: ObjectStore, request: pytest.FixtureRequest
+) -> None:
+    """SIGKILL after two of four deletes, while the project is held: nobody waits for it, nothing that is gone is promised."""
+    _project(database)
+    for number in range(4):
+        _task(database, _picture(objects, f"version {number}"), f"words {number}", at=number)
+    endpoint = ""
+    address = objects.address("x").removesuffix("/x")
+    if isinstance(objects, S3Store):
+        endpoint = request.getfixturevalue("s3_variables").endpoint
+        time.sleep(1.1)
+    _task(database, _picture(objects, "version 4"), "words 4", at=4)
+    arguments = [database_url, address, endpoint, "40"]
+    child = subprocess.Popen(
+        [sys.executable, "-m", "comic_pipeline_tests.contracts.cleaning.crash", *arguments], stdout=subprocess.PIPE, text=True
+    )
+    assert child.stdout is not None
+    assert child.stdout.readline() == "deleted\n"
+    child.kill()
+    child.wait(timeout=10)
+    child.stdout.close()
+    assert len(_keys(objects)) == 3
+    _nothing_gone_is_promised(database, objects, versions=5)
+    assert _media(_cleaner(database, objects).clean()).count == 2
+    assert len(_keys(objects)) == 1
+
+
 class _Dies(FolderStore):
     """A folder that is pulled away after some deletes."""
 
@@ -204,11 +243,7 @@ def test_a_crash_in_the_middle_leaves_no_promise_of_bytes_that_are_gone(
         _task(sqlite_file, _picture(objects, f"version {number}"), f"words {number}", at=number)
     with pytest.raises(StorageFault):
         _cleaner(sqlite_file, objects).clean()
-    with sqlite_file.write() as connection:
-        for number in range(5):
-            claim = ledger.claim(connection, a_frame(PROJECT, words=f"words {number}"), a_worker(), now=later(9))
-            assert not isinstance(claim, Finished) or objects.exists(claim.task.output_asset_id or "")
-        connection.exec_driver_sql("DELETE FROM tasks WHERE status = 'running'")
+    _nothing_gone_is_promised(sqlite_file, objects, versions=5)
     _Dies.deletes = 100
     _cleaner(sqlite_file, objects).clean()
     assert len(_keys(objects)) == 1
