@@ -157,7 +157,11 @@ class Settings(BaseSettings):
         description="seconds after which an unlisted job surely does not exist",
     )
     project_timeout: float = Field(
-        default=3_600.0, gt=0, allow_inf_nan=False, alias="COMIC_PROJECT_TIMEOUT", description="seconds of stage time"
+        default=3_600.0,
+        gt=0,
+        allow_inf_nan=False,
+        alias="COMIC_PROJECT_TIMEOUT",
+        description="seconds of stage time, without waiting in line",
     )
     lease_seconds: float = Field(
         default=60.0,

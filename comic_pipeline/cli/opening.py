@@ -69,7 +69,7 @@ def ask(kind: SubmissionKind, project: str, *, user: str, payload: str) -> Answe
 
     workshop = opened_workshop()
     new = NewSubmission(kind=kind, user_id=user, tier=Tier.FREE, payload=payload, project_id=project)
-    house = service.House(budgets=workshop.settings.budgets, now=workshop.clock.now())
+    house = service.house_of(workshop.settings, now=workshop.clock.now())
     with workshop.database.write() as connection:
         submission = service.submit(connection, new, now=house.now)
         service.decide(connection, submission, house)

@@ -20,7 +20,6 @@ from comic_pipeline.cli.opening import (
     word_of,
 )
 from comic_pipeline.display import print_costs, print_estimate, print_projects, print_status
-from comic_pipeline.model.ledger import Worker
 from comic_pipeline.model.project import RawProduceRequest, Tier
 from comic_pipeline.model.workflow import ProjectState, SubmissionKind
 from comic_pipeline.status import ProjectStatus, status_of
@@ -64,12 +63,13 @@ def submit(
 
 def _estimate(asked: RawProduceRequest, new: NewSubmission, *, as_json: bool) -> None:
     from comic_pipeline.stages.estimating import estimate_film
+    from comic_pipeline.stages.studio import Commission
 
     workshop = opened_workshop()
-    house = service.House(budgets=workshop.settings.budgets, now=workshop.clock.now())
+    house = service.house_of(workshop.settings, now=workshop.clock.now())
     project = service.project_of(asked.checked(), house, project_id="estimate", user_id=new.user_id, tier=new.tier)
-    worker = Worker(owner="estimate", run_id="", stage_id="", lease_seconds=1)
-    found = estimate_film(workshop.studio(project, worker, workshop.build_providers()))
+    commission = Commission(project=project, settings=workshop.settings, providers=workshop.build_providers())
+    found = estimate_film(commission)
     if as_json:
         print_json(found.model_dump(mode="json") | {"budget": str(project.budget)})
     else:

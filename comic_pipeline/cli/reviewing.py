@@ -58,7 +58,7 @@ def _override(words: list[str], *, by: str, reason: str, as_json: bool) -> None:
         if not value.strip():
             raise Refused(ErrorCode.INPUT_INVALID, f"{option} is needed: the decision is recorded")
     workshop = opened_workshop()
-    house = service.House(budgets=workshop.settings.budgets, now=workshop.clock.now())
+    house = service.house_of(workshop.settings, now=workshop.clock.now())
     with workshop.database.write() as connection:
         answer = service.open_gate(connection, words[0], words[1], by=by, reason=reason, house=house)
     show_answer(answer, as_json=as_json)

@@ -167,7 +167,7 @@ def _carry_out(
 
 
 def _decide(context: dg.OpExecutionContext, workshop: Workshop, new: NewSubmission) -> Mapping[str, Any]:
-    house = service.House(budgets=workshop.settings.budgets, now=workshop.clock.now())
+    house = service.house_of(workshop.settings, now=workshop.clock.now())
     with workshop.database.write() as connection:
         submission = service.submit(connection, new, now=house.now)
         if submission.decided_at is None:

@@ -10,6 +10,7 @@ import signal
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager, suppress
+from datetime import datetime
 from types import MappingProxyType
 from typing import Any, TypeVar
 from uuid import uuid4
@@ -100,13 +101,23 @@ async def _alone(workshop: Workshop, project: Project, worker: Worker, stage: St
         yield
         return
     name = f"project/{project.id}/serial"
+    asked = workshop.clock.now()
     while not _take_lock(workshop, name, worker):
         await workshop.clock.sleep(_LOOK_AGAIN)
+        asked = _note_waiting(workshop, worker, since=asked)
     try:
         yield
     finally:
         with workshop.database.write() as connection:
             limits.drop_lease(connection, name, holder=worker.run_id)
+
+
+def _note_waiting(workshop: Workshop, worker: Worker, *, since: datetime) -> datetime:
+    """The time since then was not the project's; now it is."""
+    with workshop.database.write() as connection:
+        now = workshop.clock.now()
+        stages.add_waited(connection, worker.stage_id, seconds=(now - since).total_seconds())
+    return now
 
 
 def _take_lock(workshop: Workshop, name: str, worker: Worker) -> bool:

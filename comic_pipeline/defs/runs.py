@@ -1,7 +1,7 @@
 """The reconciler's view of runs, on a Dagster instance."""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import dagster as dg
 from dagster._core.errors import DagsterInvariantViolationError, DagsterUserCodeUnreachableError
@@ -21,6 +21,7 @@ _PHASES = {
     dg.DagsterRunStatus.CANCELED: RunPhase.CANCELED,
 }
 
+_LAUNCHED = (dg.DagsterRunStatus.STARTING, dg.DagsterRunStatus.STARTED)
 _log = logging.getLogger("comic_pipeline.workflow")
 
 
@@ -33,15 +34,16 @@ class DagsterRuns:
     def find(self, rows: Mapping[str, str | None]) -> dict[str, SeenRun]:
         """The run of each stage row: the one that the row names, else the newest one that carries its tag."""
         named = {run_id for run_id in rows.values() if run_id}
-        by_id = (
-            {run.run_id: run for run in self._instance.get_runs(filters=dg.RunsFilter(run_ids=sorted(named)))} if named else {}
-        )
+        by_id = {one.dagster_run.run_id: one for one in self._records(dg.RunsFilter(run_ids=sorted(named)))} if named else {}
         seen = {row: _seen(by_id[run_id]) for row, run_id in rows.items() if run_id in by_id}
         unseen = [row for row in rows if row not in seen]
         # Newest first, so the first one met of a row is the one that counts.
-        for run in self._instance.get_runs(filters=dg.RunsFilter(tags={STAGE_ID_TAG: unseen})) if unseen else ():
-            seen.setdefault(run.tags[STAGE_ID_TAG], _seen(run))
+        for one in self._records(dg.RunsFilter(tags={STAGE_ID_TAG: unseen})) if unseen else ():
+            seen.setdefault(one.dagster_run.tags[STAGE_ID_TAG], _seen(one))
         return seen
+
+    def _records(self, wanted: dg.RunsFilter) -> Sequence[dg.RunRecord]:
+        return self._instance.get_run_records(filters=wanted)
 
     def terminate(self, run_id: str) -> None:
         """Stop a run: a queued one leaves the queue at once, a running one gets its signal.
@@ -60,5 +62,8 @@ class DagsterRuns:
             self._instance.report_run_failed(run, f"given up by the workflow sensor: {reason}")
 
 
-def _seen(run: dg.DagsterRun) -> SeenRun:
-    return SeenRun(run_id=run.run_id, phase=_PHASES.get(run.status, RunPhase.RUNNING))
+def _seen(record: dg.RunRecord) -> SeenRun:
+    run = record.dagster_run
+    # The record's last change: to STARTING when the process was launched, to STARTED when it said its first word.
+    launched = record.update_timestamp if run.status in _LAUNCHED else None
+    return SeenRun(run_id=run.run_id, phase=_PHASES.get(run.status, RunPhase.RUNNING), launched_at=launched)

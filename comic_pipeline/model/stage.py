@@ -42,6 +42,7 @@ class StageRow(BaseModel):
     queued_at: datetime | None
     started_at: datetime | None
     ended_at: datetime | None
+    waited_seconds: float
 
 
 def due_stages(latest: Mapping[Stage, StageRow]) -> tuple[Stage, ...]:

@@ -75,12 +75,16 @@ class Storyboard(BaseModel):
 
 
 class OverrideField(StrEnum):
-    """What an operator may change in a shot. A `take_*` asks for the stage anew without changing words."""
+    """What an operator may change in a shot. A `take_*` asks for the stage anew without changing words.
+
+    `spoken` is what is said, whoever says it: a narrated shot stays a narrated one.
+    """
 
     IMAGE_PROMPT = "image_prompt"
     MOTION_PROMPT = "motion_prompt"
     DIALOGUE = "dialogue"
     NARRATION = "narration"
+    SPOKEN = "spoken"
     SEED = "seed"
     CLIP_SEED = "clip_seed"
     TAKE_STORYBOARD = "take_storyboard"
@@ -109,15 +113,12 @@ class Overrides(BaseModel):
 
     def apply(self, storyboard: Storyboard) -> Storyboard:
         """The storyboard as the operator wants it. Overrides of shots that do not exist change nothing."""
-        words = {(item.seq, item.field): item.value for item in self.items if not item.field.startswith("take_")}
         shots = []
         for shot in storyboard.shots:
-            changes: dict[str, Any] = {
-                field.value: int(value) if field in (OverrideField.SEED, OverrideField.CLIP_SEED) else value
-                for (seq, field), value in words.items()
-                if seq == shot.seq
+            changes = {
+                item.field: item.value for item in self.items if item.seq == shot.seq and not item.field.startswith("take_")
             }
-            shots.append(shot.model_copy(update=changes))
+            shots.append(_changed(shot, changes))
         return storyboard.model_copy(update={"shots": tuple(shots)})
 
     def take(self, seq: int, field: OverrideField) -> int:
@@ -126,6 +127,18 @@ class Overrides(BaseModel):
             if item.seq == seq and item.field is field:
                 return int(item.value)
         return 0
+
+
+def _changed(shot: Shot, changes: Mapping[OverrideField, str]) -> Shot:
+    fields: dict[str, Any] = {field.value: value for field, value in changes.items() if field is not OverrideField.SPOKEN}
+    for seed in (OverrideField.SEED, OverrideField.CLIP_SEED):
+        if seed in changes:
+            fields[seed.value] = int(changes[seed])
+    changed = shot.model_copy(update=fields)
+    if OverrideField.SPOKEN not in changes:
+        return changed
+    said_by = OverrideField.DIALOGUE if changed.dialogue else OverrideField.NARRATION
+    return changed.model_copy(update={said_by.value: changes[OverrideField.SPOKEN]})
 
 
 class _RawShot(BaseModel):

@@ -92,7 +92,7 @@ TAKES = {
 }
 _WORDS = {
     Stage.FRAMES: OverrideField.IMAGE_PROMPT,
-    Stage.VOICES: OverrideField.DIALOGUE,
+    Stage.VOICES: OverrideField.SPOKEN,
     Stage.CLIPS: OverrideField.MOTION_PROMPT,
 }
 _SEEDED = {Stage.FRAMES: OverrideField.SEED, Stage.CLIPS: OverrideField.CLIP_SEED}

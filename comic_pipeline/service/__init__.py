@@ -5,7 +5,7 @@ stopping runs (`workflow.py`), asking providers.
 """
 
 from comic_pipeline.service.door import answer_of, decide, submit
-from comic_pipeline.service.house import House
+from comic_pipeline.service.house import House, house_of
 from comic_pipeline.service.opening_gates import open_gate
 from comic_pipeline.service.produce import keeps_waiting, project_of
 from comic_pipeline.service.reviewing import approve_unattended
@@ -16,6 +16,7 @@ __all__ = [
     "answer_of",
     "approve_unattended",
     "decide",
+    "house_of",
     "keeps_waiting",
     "open_gate",
     "project_of",

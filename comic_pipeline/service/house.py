@@ -1,6 +1,7 @@
 """What every request shares: the time and the budgets, reading a payload, finding and reopening the project it is about."""
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -15,6 +16,7 @@ from comic_pipeline.model.project import Project, Tier
 from comic_pipeline.model.stage import StageRow, needs_made
 from comic_pipeline.model.submission import Submission
 from comic_pipeline.model.workflow import STAGE_RULES, ProjectState, Stage, StageStatus
+from comic_pipeline.settings import Settings
 from comic_pipeline.store import ledger, projects, stages
 from comic_pipeline.store.database import Connection
 
@@ -33,10 +35,27 @@ class Waits(Exception):
 
 @dataclass(frozen=True)
 class House:
-    """What the door needs to know: budgets by tier, and the time."""
+    """What the door needs to know: budgets of a tier's project and of a day, what a project would cost, and the time."""
 
     budgets: dict[Tier, Decimal]
+    day_budget: Decimal
+    price: Callable[[Project], Decimal]
     now: datetime
+
+
+def house_of(settings: Settings, *, now: datetime) -> House:
+    """The door of a deployment with these settings."""
+
+    def price(project: Project) -> Decimal:
+        # Providers and prompts take a tenth of a second to import, which only a new film needs.
+        from comic_pipeline.providers.registry import build_providers
+        from comic_pipeline.stages.estimating import estimate_film
+        from comic_pipeline.stages.studio import Commission
+
+        commission = Commission(project=project, settings=settings, providers=build_providers(settings))
+        return estimate_film(commission).total
+
+    return House(budgets=settings.budgets, day_budget=settings.day_budget, price=price, now=now)
 
 
 def parse(kind: type[_Payload], submission: Submission) -> _Payload:

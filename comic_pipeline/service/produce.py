@@ -3,8 +3,9 @@
 from datetime import datetime, timedelta
 from uuid import uuid4
 
-from comic_pipeline.model.errors import ErrorCode, Refused
+from comic_pipeline.model.errors import ErrorCode, ProviderFault, Refused
 from comic_pipeline.model.limits import DAILY_QUOTA, FORMAL_TIERS
+from comic_pipeline.model.money import show
 from comic_pipeline.model.project import ProduceRequest, Project, RawProduceRequest, Tier, check_project_id
 from comic_pipeline.model.submission import Answer, Submission
 from comic_pipeline.model.workflow import ProjectState, SubmissionKind, SubmissionStatus
@@ -22,11 +23,12 @@ def keeps_waiting(connection: Connection, submission: Submission, house: House) 
 
 
 def produce(connection: Connection, submission: Submission, house: House) -> Answer:
-    """A new project, or the one that already makes this film. Raises Waits, Refused."""
+    """A new project, or the one that already makes this film. Raises Waits; Refused, also when it would cost too much."""
     asked = parse(RawProduceRequest, submission).checked()
     project = _new_project(asked, submission, house)
     if same := _same(connection, project):
         return Answer(project_id=same.id, status=same.status, reused=True)
+    _check_budgets(connection, project, house)
     _wait_in_line(connection, project)
     _check_quota(connection, submission, house.now)
     try:
@@ -85,13 +87,38 @@ def project_of(asked: ProduceRequest, house: House, *, project_id: str, user_id:
     )
 
 
+def _check_budgets(connection: Connection, project: Project, house: House) -> None:
+    """Refuse a film that would stop half-way for want of money, before anything of it is paid."""
+    try:
+        price = house.price(project)
+    except ProviderFault as fault:
+        raise Refused(fault.code, fault.detail) from fault
+    if price > project.budget:
+        raise Refused(
+            ErrorCode.BUDGET_EXCEEDED,
+            f"the film is estimated at {show(price)}, a {project.tier} project may cost {show(project.budget)} (COMIC_BUDGETS): "
+            f"ask for a shorter film or another tier; `comic submit --estimate` shows the parts / "
+            f"预计 {show(price)}，超过该档位每片上限 {show(project.budget)}：请缩短时长或更换档位",
+        )
+    today = attempts.booked_on_day(connection, now=house.now)
+    if price > 0 and today + price > house.day_budget:
+        raise Refused(
+            ErrorCode.BUDGET_EXCEEDED,
+            f"the film is estimated at {show(price)}, {show(today)} of today's {show(house.day_budget)} (COMIC_DAY_BUDGET) are "
+            f"spent or reserved: ask again after midnight (Asia/Shanghai), or raise it / "
+            f"预计 {show(price)}，今日额度 {show(house.day_budget)} 已用 {show(today)}：请明日再试",
+        )
+
+
 def _check_quota(connection: Connection, submission: Submission, now: datetime) -> None:
     quota = DAILY_QUOTA[submission.tier]
     if quota is None:
         return
     local = now.astimezone(attempts.BOOK_ZONE)
     start = local.replace(hour=0, minute=0, second=0, microsecond=0)
-    used = submissions.count_produced(connection, submission.user_id, since=start, until=start + timedelta(days=1))
+    used = submissions.count_produced(
+        connection, submission.user_id, tier=submission.tier, since=start, until=start + timedelta(days=1)
+    )
     if used >= quota:
         raise Refused(
             ErrorCode.QUOTA_NOT_ENOUGH,

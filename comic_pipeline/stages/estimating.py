@@ -16,7 +16,7 @@ from comic_pipeline.model.task import sha256_hex
 from comic_pipeline.providers.interface import Picture, StorySubject
 from comic_pipeline.providers.offline.story import write_story
 from comic_pipeline.stages import motion, pictures, sound, story
-from comic_pipeline.stages.studio import Studio
+from comic_pipeline.stages.studio import Commission
 from comic_pipeline.work.orders import Order
 
 _STAND_IN = b"\x89PNG stand-in"
@@ -34,9 +34,12 @@ class Estimate(BaseModel):
     total: Decimal
 
 
-def estimate_film(studio: Studio) -> Estimate:
-    """The estimate for the studio's project with its chosen providers."""
-    project, bucket = studio.project, studio.project.bucket
+def estimate_film(commission: Commission) -> Estimate:
+    """The estimate for a project with its chosen providers.
+
+    Raises ProviderFault(INPUT_INVALID) when a chosen model cannot make such a film.
+    """
+    project, bucket = commission.project, commission.project.bucket
     subject = StorySubject(
         idea=project.idea,
         script=project.script,
@@ -49,10 +52,10 @@ def estimate_film(studio: Studio) -> Estimate:
     media = MediaRef(key="-", sha256=sha256_hex(_STAND_IN), size=len(_STAND_IN), mime="image/png", width=1280, height=720)
     frame = Picture(media=media, data=_STAND_IN)
     costs = {
-        "storyboard": _price(story.order_of(studio)),
-        "frames": sum((_price(pictures.order_of(studio, board, shot, take=0)) for shot in board.shots), ZERO),
-        "voices": sum((_price(sound.order_of(studio, shot, take=0, voice="")) for shot in board.shots if shot.spoken), ZERO),
-        "clips": sum((_price(motion.order_of(studio, shot, frame, take=0)) for shot in board.shots), ZERO),
+        "storyboard": _price(story.order_of(commission, take=0)),
+        "frames": sum((_price(pictures.order_of(commission, board, shot, take=0)) for shot in board.shots), ZERO),
+        "voices": sum((_price(sound.order_of(commission, shot, take=0, voice="")) for shot in board.shots if shot.spoken), ZERO),
+        "clips": sum((_price(motion.order_of(commission, shot, frame, take=0)) for shot in board.shots), ZERO),
     }
     return Estimate(**costs, total=sum(costs.values(), ZERO))
 

@@ -8,7 +8,7 @@ from comic_pipeline.model.task import TaskType
 from comic_pipeline.model.workflow import Stage
 from comic_pipeline.prompts import load_prompt
 from comic_pipeline.providers.interface import ClipRequest, Picture
-from comic_pipeline.stages.studio import Studio, as_wished, rule_of
+from comic_pipeline.stages.studio import Commission, Studio, as_wished, rule_of
 from comic_pipeline.stages.verifying import verify_video
 from comic_pipeline.work.orders import Order
 from comic_pipeline.work.runner import make_all
@@ -36,7 +36,7 @@ async def _load(studio: Studio, frames: FrameImages, seq: int) -> Picture:
     return Picture(media=media, data=await asyncio.to_thread(studio.desk.objects.get, media.key))
 
 
-def order_of(studio: Studio, shot: Shot, picture: Picture, *, take: int) -> Order[ClipRequest]:
+def order_of(studio: Commission, shot: Shot, picture: Picture, *, take: int) -> Order[ClipRequest]:
     """The order of one clip. Raises ProviderFault(INPUT_INVALID) when the model cannot take it (at `described`)."""
     project, rule, prompt = studio.project, rule_of(Stage.CLIPS), load_prompt("clip")
     request = ClipRequest(

@@ -16,7 +16,7 @@ from comic_pipeline.prompts import load_prompt
 from comic_pipeline.providers.interface import ImageRequest, PanelSubject
 from comic_pipeline.settings import FrameFailure
 from comic_pipeline.stages.labelling import with_labels
-from comic_pipeline.stages.studio import Studio, as_wished, rule_of
+from comic_pipeline.stages.studio import Commission, Studio, as_wished, rule_of
 from comic_pipeline.stages.verifying import verify_image
 from comic_pipeline.work.orders import Order
 from comic_pipeline.work.runner import make_all
@@ -48,7 +48,7 @@ async def _card(studio: Studio, failed: ShotFailure) -> FrameImage:
     return FrameImage(seq=seq, media=await studio.store(verify_image(data), folder="cards"), made=made, fallback=True)
 
 
-def order_of(studio: Studio, storyboard: Storyboard, shot: Shot, *, take: int) -> Order[ImageRequest]:
+def order_of(studio: Commission, storyboard: Storyboard, shot: Shot, *, take: int) -> Order[ImageRequest]:
     """The order of one picture."""
     project, rule, prompt = studio.project, rule_of(Stage.FRAMES), load_prompt("frame_image")
     request = ImageRequest(

@@ -11,7 +11,7 @@ from comic_pipeline.model.voices import cast_voices, people_of
 from comic_pipeline.model.workflow import Stage
 from comic_pipeline.providers.interface import VoiceRequest
 from comic_pipeline.settings import VoiceFailure
-from comic_pipeline.stages.studio import Studio, as_wished, rule_of
+from comic_pipeline.stages.studio import Commission, Studio, as_wished, rule_of
 from comic_pipeline.stages.verifying import verify_voice
 from comic_pipeline.store import voice_cast
 from comic_pipeline.work.orders import Order
@@ -60,7 +60,7 @@ async def _cast(studio: Studio, storyboard: Storyboard) -> dict[str, str]:
     )
 
 
-def order_of(studio: Studio, shot: Shot, *, take: int, voice: str) -> Order[VoiceRequest]:
+def order_of(studio: Commission, shot: Shot, *, take: int, voice: str) -> Order[VoiceRequest]:
     """The order of one line, spoken by the provider's `voice`; empty: its first one."""
     project, rule = studio.project, rule_of(Stage.VOICES)
     request = VoiceRequest(

@@ -11,7 +11,7 @@ from comic_pipeline.model.workflow import Stage
 from comic_pipeline.prompts import load_prompt
 from comic_pipeline.providers.interface import StorySubject, TextRequest
 from comic_pipeline.providers.json_answer import parse_json_answer
-from comic_pipeline.stages.studio import Studio, rule_of
+from comic_pipeline.stages.studio import Commission, Studio, rule_of
 from comic_pipeline.store import projects
 from comic_pipeline.work.orders import Delivered, Order, Verified
 from comic_pipeline.work.runner import make_all
@@ -26,7 +26,7 @@ _QUOTED_CHARS = 6_000
 
 async def write_storyboard(studio: Studio) -> tuple[Storyboard, Delivered]:
     """The film in words. Raises ComicError: SCRIPT_INVALID when the answer is unusable even after its repair round."""
-    order = order_of(studio)
+    order = order_of(studio, take=studio.overrides().take(0, OverrideField.TAKE_STORYBOARD))
     (done,) = (await make_all(studio.desk, [order])).settle(now=studio.now())
     stored = studio.desk.objects.get(done.media.key)
     storyboard = Storyboard.model_validate_json(stored)
@@ -35,10 +35,9 @@ async def write_storyboard(studio: Studio) -> tuple[Storyboard, Delivered]:
     return storyboard, done
 
 
-def order_of(studio: Studio) -> Order[TextRequest]:
+def order_of(studio: Commission, *, take: int) -> Order[TextRequest]:
     """The order of the storyboard, with its one repair."""
     project, rule = studio.project, rule_of(Stage.STORYBOARD)
-    take = studio.overrides().take(0, OverrideField.TAKE_STORYBOARD)
     prompts = [load_prompt(name) for name in ("storyboard_system", "storyboard_user", "storyboard_repair")]
     bucket = project.bucket
     is_script = project.kind is ProjectKind.SCRIPT

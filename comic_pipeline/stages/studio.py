@@ -20,13 +20,12 @@ _SEED_RANGE = 2**31 - 1
 
 
 @dataclass(frozen=True)
-class Studio:
-    """One project's stage at work."""
+class Commission:
+    """A project and who makes it: enough to say what would be ordered, and what it would cost."""
 
     project: Project
     settings: Settings
     providers: Providers
-    desk: Desk
 
     @property
     def user_hash(self) -> str:
@@ -38,11 +37,6 @@ class Studio:
         """Whether any of the film's material is made without a real provider; said wherever the film is shown."""
         chosen = (self.providers.text, self.providers.image, self.providers.voice, self.providers.video)
         return any(provider.offline for provider in chosen)
-
-    def overrides(self) -> Overrides:
-        """What operators changed in single shots of this project."""
-        with self.desk.database.read() as connection:
-            return overrides.load(connection, self.project.id)
 
     def seed(self, *, kind: str, seq: int, take: int, wished: int | None) -> int:
         """The shot's seed: the operator's, or one that is stable for project, shot and take and differs between shots.
@@ -64,6 +58,18 @@ class Studio:
             propagate_id=produce_id if settings.ai_label_propagator else "",
         )
         return AiLabel(text=settings.ai_label_text, whole_film=settings.ai_label_whole_film, mark=mark)
+
+
+@dataclass(frozen=True)
+class Studio(Commission):
+    """One project's stage at work."""
+
+    desk: Desk
+
+    def overrides(self) -> Overrides:
+        """What operators changed in single shots of this project."""
+        with self.desk.database.read() as connection:
+            return overrides.load(connection, self.project.id)
 
     def now(self) -> datetime:
         """The current time in UTC."""

@@ -198,6 +198,16 @@ def spent_by_project(connection: Connection, project_id: str) -> Decimal:
     return cny(str(connection.execute(statement).scalar_one()))
 
 
+def booked_on_day(connection: Connection, *, now: datetime) -> Decimal:
+    """What all projects have spent or reserved on the day of `now`."""
+    local = now.astimezone(BOOK_ZONE)
+    start = local.replace(hour=0, minute=0, second=0, microsecond=0)
+    booked = select(func.coalesce(_booked(), 0)).where(
+        attempts.c.started_at >= start, attempts.c.started_at < start + timedelta(days=1)
+    )
+    return cny(str(connection.execute(booked).scalar_one()))
+
+
 def _booked() -> ColumnElement[Decimal]:
     """What an attempt counts against a budget: its cost, or its reservation while it is open."""
     return func.sum(case((attempts.c.state.in_(_HELD), attempts.c.estimate), else_=func.coalesce(attempts.c.cost, 0)))
@@ -274,14 +284,7 @@ def _check_day(connection: Connection, *, estimate: Decimal, limits: SpendLimits
     if connection.dialect.name == "postgresql":
         # The day is shared by all projects: without this, two creates that do not see each other both fit under the cap.
         connection.execute(select(func.pg_advisory_xact_lock(_DAY_LOCK)))
-    local = now.astimezone(BOOK_ZONE)
-    start = local.replace(hour=0, minute=0, second=0, microsecond=0)
-    today = connection.execute(
-        select(func.coalesce(_booked(), 0)).where(
-            attempts.c.started_at >= start, attempts.c.started_at < start + timedelta(days=1)
-        )
-    ).scalar_one()
-    total = cny(str(today)) + estimate
+    total = booked_on_day(connection, now=now) + estimate
     if total > limits.day:
         raise WorkStopped(ErrorCode.BUDGET_EXCEEDED, f"today would cost {show(total)}, COMIC_DAY_BUDGET is {show(limits.day)}")
 

@@ -10,7 +10,7 @@ from comic_pipeline.model.errors import StorageFault
 from comic_pipeline.store.database import Database
 
 # The last revision, written down because a run process checks it at every start and Alembic is slow to import.
-HEAD = "0006"
+HEAD = "0007"
 # Any number that nothing else in the database locks.
 _MIGRATION_LOCK = 7_262_002
 

@@ -148,6 +148,8 @@ stages = Table(
     Column("queued_at", UtcTime),
     Column("started_at", UtcTime),
     Column("ended_at", UtcTime),
+    # Of the time between start and end, what its run did nothing but wait for others.
+    Column("waited_seconds", Float, nullable=False, server_default="0"),
     UniqueConstraint("project_id", "stage", "round", name="one_row_per_round"),
     _one_of("stage", Stage),
     _one_of("status", StageStatus),

@@ -80,10 +80,10 @@ def latest(connection: Connection, project_id: str) -> dict[Stage, StageRow]:
 def seconds_by_project(connection: Connection, *, now: datetime) -> dict[str, float]:
     """How long the stages of each producing project have run since it was (re)opened; rounds side by side count each.
 
-    Waiting in the queue does not count, nor do rounds that only settle what was left.
+    Waiting does not count: in the queue, in line at providers, for a lock. Nor do rounds that only settle what was left.
     """
     statement = (
-        select(stages.c.project_id, stages.c.started_at, stages.c.ended_at)
+        select(stages.c.project_id, stages.c.started_at, stages.c.ended_at, stages.c.waited_seconds)
         .join_from(stages, project_rows, project_rows.c.id == stages.c.project_id)
         .where(
             project_rows.c.status.in_(ACTIVE_PROJECT_STATES),
@@ -93,9 +93,14 @@ def seconds_by_project(connection: Connection, *, now: datetime) -> dict[str, fl
         )
     )
     spent: dict[str, float] = {}
-    for project_id, started, ended in connection.execute(statement):
-        spent[project_id] = spent.get(project_id, 0.0) + ((ended or now) - started).total_seconds()
+    for project_id, started, ended, waited in connection.execute(statement):
+        spent[project_id] = spent.get(project_id, 0.0) + max(0.0, ((ended or now) - started).total_seconds() - waited)
     return spent
+
+
+def add_waited(connection: Connection, stage_id: str, *, seconds: float) -> None:
+    """Its run did nothing but wait in line for so long."""
+    connection.execute(update(stages).where(stages.c.id == stage_id).values(waited_seconds=stages.c.waited_seconds + seconds))
 
 
 def runs_at_work(connection: Connection, project_id: str) -> list[str]:

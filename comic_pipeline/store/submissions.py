@@ -106,10 +106,11 @@ def wait(connection: Connection, submission_id: int, *, message: str) -> bool:
     return done.rowcount == 1
 
 
-def count_produced(connection: Connection, user_id: str, *, since: datetime, until: datetime) -> int:
-    """How many new projects of this user were accepted in [since, until)."""
+def count_produced(connection: Connection, user_id: str, *, tier: Tier, since: datetime, until: datetime) -> int:
+    """How many new projects of this user and tier were accepted in [since, until)."""
     statement = select(func.count()).where(
         submissions.c.user_id == user_id,
+        submissions.c.tier == tier,
         submissions.c.kind == SubmissionKind.PRODUCE,
         submissions.c.status == SubmissionStatus.ACCEPTED,
         submissions.c.answer.not_like('%"reused":true%'),

@@ -38,7 +38,8 @@ class Departure:
         if limit is None:
             await self.desk.look(self._check)
         else:
-            await self._wait(limit)
+            with self.desk.waiting.in_line():
+                await self._wait(limit)
         self.passed = True
 
     def _check(self, connection: Connection) -> None:

@@ -13,13 +13,16 @@ from comic_pipeline.model.errors import StorageFault
 from comic_pipeline.model.ledger import Worker
 from comic_pipeline.model.task import Attempt, Task
 from comic_pipeline.objects.store import ObjectStore
-from comic_pipeline.store import attempts, ledger, limits
+from comic_pipeline.store import attempts, ledger, limits, stages
 from comic_pipeline.store.database import Connection, Database
 from comic_pipeline.work.clock import Clock
 from comic_pipeline.work.orders import Rules
+from comic_pipeline.work.waiting import Waiting
 
 T = TypeVar("T")
 
+# Seconds of waiting; less is not worth a statement.
+_WORTH_NOTING = 1.0
 _FIRST_LOOK, _LAST_LOOK, _LOOK_GROWTH = 0.1, 1.0, 1.5
 # Half a minute: a database that restarts, or a store that fails over, is back by then.
 _STORAGE_WAITS = (0.5, 1.0, 2.0, 4.0, 8.0, 15.0)
@@ -36,7 +39,12 @@ class Desk:
     worker: Worker
     rules: Rules
     jitter: Callable[[], float] = random.random
+    waiting: Waiting = field(init=False)
     _queues: dict[str, asyncio.Lock] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Begin to count what this run waits."""
+        object.__setattr__(self, "waiting", Waiting(self.clock.now))
 
     @contextmanager
     def write(self) -> Iterator[tuple[Connection, datetime]]:
@@ -95,12 +103,13 @@ class Desk:
             yield
             return
         # Only the first in this process's line asks the database: fifty waiting shots cost as much as one.
-        async with self._queues.setdefault(provider, asyncio.Lock()):
-            wait = _FIRST_LOOK
-            while not await self._take_slot(provider, task, jobs=limit.jobs):
-                await self.checkpoint(task)
-                await self.clock.sleep(wait)
-                wait = min(wait * _LOOK_GROWTH, _LAST_LOOK)
+        with self.waiting.in_line():
+            async with self._queues.setdefault(provider, asyncio.Lock()):
+                wait = _FIRST_LOOK
+                while not await self._take_slot(provider, task, jobs=limit.jobs):
+                    await self.checkpoint(task)
+                    await self.clock.sleep(wait)
+                    wait = min(wait * _LOOK_GROWTH, _LAST_LOOK)
         try:
             yield
         finally:
@@ -115,7 +124,9 @@ class Desk:
         def take(connection: Connection, now: datetime) -> float:
             return (limits.take_turn(connection, provider, step=limit.step, now=now) - now).total_seconds()
 
-        await self.clock.sleep(max(0.0, await self.commit(take)))
+        wait = await self.commit(take)
+        with self.waiting.in_line():
+            await self.clock.sleep(max(0.0, wait))
 
     async def put(self, key: str, data: bytes, *, mime: str) -> None:
         """Store bytes; a store that is away is tried again for half a minute. Raises StorageFault."""
@@ -127,11 +138,17 @@ class Desk:
 
     @asynccontextmanager
     async def keeping(self, task: Task) -> AsyncIterator[None]:
-        """Renew the task's lease, and the slot that it may hold, for as long as the work in the block goes on."""
+        """Renew the task's lease, and the slot that it may hold, for as long as the work in the block goes on.
+
+        What the run has waited in line is written down as well.
+        """
         renewing = asyncio.create_task(self._renew(task))
         try:
-            yield
+            with self.waiting.working():
+                yield
         finally:
+            if self.waiting.seconds() >= _WORTH_NOTING:
+                self._leave(self._note_waiting, what="waiting time", of=task)
             renewing.cancel()
             await asyncio.wait({renewing})
             if not renewing.cancelled():
@@ -150,9 +167,18 @@ class Desk:
                     limits.renew_slot(
                         connection, task.provider_id, holder=task.task_id, now=now, seconds=self.worker.lease_seconds
                     )
+                    self._note_waiting(connection)
             except StorageFault as fault:
                 # The work itself meets the same fault and decides; a missed renewal alone is made up by the next.
                 _log.warning("lease of task %s not renewed: %s", task.task_id, fault)
+
+    def _note_waiting(self, connection: Connection) -> None:
+        seconds = self.waiting.seconds()
+        if seconds < _WORTH_NOTING:
+            return
+        # A commit that fails loses at most a third of a lease of it.
+        stages.add_waited(connection, self.worker.stage_id, seconds=seconds)
+        self.waiting.forget(seconds)
 
     def _leave(self, act: Callable[[Connection], None], *, what: str, of: Task) -> None:
         try:

@@ -13,6 +13,10 @@ from comic_pipeline.workflow.ending import end_round
 from comic_pipeline.workflow.rows import Rows
 from comic_pipeline.workflow.runs import ALIVE, Runs, SeenRun
 
+# Seconds from the start of a run's process until it claims its row: 3 on an idle machine, 20 when eight start at once.
+# Dagster's own time-out is 120. A run that was only slow finds its row ended and does nothing.
+_START_PATIENCE = 60.0
+
 
 @dataclass(frozen=True)
 class Collector:
@@ -57,11 +61,20 @@ class Collector:
         if _unwanted(row, seen, cancelling):
             self.runs.terminate(seen.run_id)
         if row.status is not StageStatus.RUNNING:
+            if self._never_came(seen):
+                self.runs.give_up(
+                    seen.run_id, reason=f"its process was started at {seen.launched_at:%H:%M:%S} UTC and did no work"
+                )
             return seen.phase not in ALIVE
         if not self._silent(row):
             return False
         self.runs.give_up(row.run_id or seen.run_id, reason=f"no heartbeat since {row.heartbeat_at:%H:%M:%S} UTC")
         return True
+
+    def _never_came(self, seen: SeenRun) -> bool:
+        """Whether a run that has claimed nothing has had time enough to do so: a process that was killed while it started."""
+        alive = seen.phase in (RunPhase.WAITING, RunPhase.RUNNING)
+        return alive and seen.launched_at is not None and self.now() - seen.launched_at > timedelta(seconds=_START_PATIENCE)
 
     def _silent(self, row: StageRow) -> bool:
         allowed = timedelta(seconds=2 * self.settings.lease_seconds)

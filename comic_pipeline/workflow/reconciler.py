@@ -89,7 +89,7 @@ class Reconciler:
 
     def _house(self) -> service.House:
         # The time is taken for each one: the projects of one pass keep the order in which they were admitted.
-        return service.House(budgets=self.settings.budgets, now=self.now())
+        return service.house_of(self.settings, now=self.now())
 
     # --- upkeep: what takes too long, what was left behind ---------------------------------------------------------------
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Protocol
 
 from comic_pipeline.model.workflow import RunPhase
@@ -11,10 +12,11 @@ ALIVE = (RunPhase.WAITING, RunPhase.RUNNING, RunPhase.STOPPING)
 
 @dataclass(frozen=True)
 class SeenRun:
-    """A Dagster run as far as the reconciler cares."""
+    """A Dagster run as far as the reconciler cares. `launched_at`: when its process was started, while it has not ended."""
 
     run_id: str
     phase: RunPhase
+    launched_at: datetime | None = None
 
 
 class Runs(Protocol):

@@ -43,7 +43,7 @@ class House:
         new = NewSubmission(
             kind=kind, user_id=user, tier=Tier.PAID, payload=json.dumps(payload, ensure_ascii=False), project_id=project_id
         )
-        house = service.House(budgets=self.settings.budgets, now=self.workshop.clock.now())
+        house = service.house_of(self.settings, now=self.workshop.clock.now())
         with self.workshop.database.write() as connection:
             submission = service.submit(connection, new, now=house.now)
             service.decide(connection, submission, house)

@@ -13,7 +13,7 @@ from sqlalchemy import func, select
 from comic_pipeline import service
 from comic_pipeline.model.project import Tier
 from comic_pipeline.model.workflow import ProjectState, SubmissionKind
-from comic_pipeline.store.schema import attempts, submissions
+from comic_pipeline.store.schema import submissions
 from comic_pipeline.store.submissions import NewSubmission
 from comic_pipeline_tests.deployment import Deployment, wait_for
 from comic_pipeline_tests.integration.test_deployment import finished, submit
@@ -26,7 +26,9 @@ from comic_pipeline_tests.settings import sandbox_environment
 pytestmark = [pytest.mark.timeout(280), pytest.mark.endurance]
 
 _JOBS, _CREATES_A_SECOND, _PICTURES_A_SECOND = 2, 1.0, 2.0
-_JOB_SECONDS = 20.0
+_JOB_SECONDS = 30.0
+# Seconds: the sandbox notes an arrival when its process is given the processor.
+_NOTED_LATE = 0.03
 _WAITING = 50
 _LOOK_SECONDS = 30.0
 
@@ -63,10 +65,10 @@ def test_two_projects_together_stay_within_the_limits_and_use_them(tmp_path: Pat
             ("ark_video", Route.VIDEO_CREATE, _CREATES_A_SECOND),
             ("ark_image", Route.IMAGE, _PICTURES_A_SECOND),
         ):
-            sent, arrived = _smallest_gap(_begun(deployment, provider)), _smallest_gap(books.arrivals[route])
-            print(f"{provider}: sent at least {sent:.3f} s apart, arrived at least {arrived:.3f} s apart")  # noqa: T201
-            # When they arrive is also a matter of how busy this machine is; when they are let go is not.
-            assert sent >= 1.0 / rate
+            gap, used = _smallest_gap(books.arrivals[route]), _rate_used(books.arrivals[route], rate=rate)
+            print(f"{provider}: arrived at least {gap:.3f} s apart, {used:.1%} of the rate used under load")  # noqa: T201
+            assert gap >= 1.0 / rate - _NOTED_LATE
+            assert used > 0.9
         wait_for("nothing held", lambda: not leftovers(deployment.workshop.database), seconds=30)
 
 
@@ -112,16 +114,15 @@ def _utilisation(jobs: list[JobReport]) -> float:
     return used / (_JOBS * (end - start))
 
 
-def _begun(deployment: Deployment, provider: str) -> list[float]:
-    """When each create passed the gate, in unix seconds, over all runs."""
-    statement = select(attempts.c.started_at).where(attempts.c.provider_id == provider).order_by(attempts.c.started_at)
-    with deployment.workshop.database.read() as connection:
-        return [moment.timestamp() for moment in connection.execute(statement).scalars()]
+def _rate_used(times: list[float], *, rate: float) -> float:
+    """The used part of the rate while more was wanted: a pause of over two turns is a wait for a place, or nobody's wish."""
+    busy = [gap for gap in (later - earlier for earlier, later in pairwise(sorted(times))) if gap <= 2.0 / rate]
+    return len(busy) / (rate * sum(busy))
 
 
 def _smallest_gap(times: list[float]) -> float:
     """Seconds between the two moments that followed each other most closely."""
-    return min(later - earlier for earlier, later in pairwise(times))
+    return min(later - earlier for earlier, later in pairwise(sorted(times)))
 
 
 def _log_lines(deployment: Deployment) -> int:

@@ -15,6 +15,7 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import inspect, text
 
 from comic_pipeline.model.errors import StorageFault
+from comic_pipeline.store import migrate as migrating
 from comic_pipeline.store import migrations
 from comic_pipeline.store.database import Database
 from comic_pipeline.store.migrate import HEAD, check_version, migrate
@@ -192,3 +193,28 @@ def test_history_does_not_move_with_the_code(path: Path) -> None:
         if isinstance(node, ast.ImportFrom):
             imported.add(node.module or "")
     assert imported <= {"sqlalchemy", "alembic"}
+
+
+def test_what_operators_changed_survives_the_new_rule(url: str, opened: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Revision 0007 moves the rows on SQLite: every one is there afterwards, numbers go on, and the new field is taken."""
+    with monkeypatch.context() as before:
+        before.setattr(migrating, "HEAD", "0006")
+        migrate(url)
+    with opened.write() as connection:
+        connection.execute(text(_PROJECT))
+        connection.execute(text(_OVERRIDE.format(field="seed")))
+    assert migrate(url) == HEAD
+    with opened.write() as connection:
+        connection.execute(text(_OVERRIDE.format(field="spoken")))
+        rows = connection.execute(text("SELECT id, field, value FROM shot_overrides ORDER BY id")).all()
+    assert [tuple(row) for row in rows] == [(1, "seed", "7"), (2, "spoken", "7")]
+
+
+_AT = "'2026-03-10 12:00:00.000000'"
+_PROJECT = f"""INSERT INTO projects
+    (id, user_id, tier, kind, idea, style, duration_bucket, aspect, resolution, language, content_hash, status, budget,
+    created_at, updated_at, opened_at)
+    VALUES ('p1', 'u', 'free', 'idea', 'cat', 'ink', 'short_15', '16:9', '720p', 'zh', 'h', 'QUEUED', 2, {_AT}, {_AT}, {_AT})
+    """  # noqa: S608
+_OVERRIDE = f"""INSERT INTO shot_overrides (project_id, seq, field, value, "by", at)
+    VALUES ('p1', 0, '{{field}}', '7', 'op', {_AT})"""  # noqa: S608

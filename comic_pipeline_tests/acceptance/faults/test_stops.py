@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from comic_pipeline.defs.io import document_key
-from comic_pipeline.model.errors import ERROR_RULES, Actor, ErrorCode
+from comic_pipeline.model.errors import ERROR_RULES, Actor, ErrorCode, Refused
 from comic_pipeline.model.media import VoiceLines
 from comic_pipeline.model.task import TaskStatus
-from comic_pipeline.model.workflow import ProjectState, Stage
+from comic_pipeline.model.workflow import ProjectState, Stage, SubmissionKind
 from comic_pipeline_tests.acceptance.faults.trial import Trial, check_stopped
 from comic_pipeline_tests.sandbox.faults import Fault, Kind, Route, api_error
 from comic_pipeline_tests.sandbox.process import Sandbox
@@ -109,26 +109,28 @@ def test_an_account_that_may_not_ask_stops_for_an_operator_at_once(
 # --- money and bounds ---------------------------------------------------------------------------------------------------------
 
 
-def test_a_budget_that_is_too_small_stops_before_the_create_that_would_break_it(
-    trial: BeginTrial, shared_sandbox: Sandbox
-) -> None:
-    """Two clips fit, the third would not: it is never sent, the two are kept, spend stays below the cap."""
+def test_a_film_over_its_budget_is_refused_before_anything_is_sent(trial: BeginTrial, shared_sandbox: Sandbox) -> None:
+    """The deployment's own providers say what it would cost: ¥15.78 of ¥12."""
     one = trial(COMIC_BUDGETS="free=2,preview=10,paid=12,premium=500")
-    end = one.make(before=Stage.FILM)
+    with pytest.raises(Refused, match=r"¥15\.\d\d, a paid project may cost ¥12\.00") as refused:
+        one.make()
+    assert refused.value.code is ErrorCode.BUDGET_EXCEEDED
+    assert one.requests == {}
+
+
+def test_budgets_stop_a_redo_before_the_create_that_would_break_them(trial: BeginTrial, shared_sandbox: Sandbox) -> None:
+    """Three clips fit, a fourth would not: it is never sent, what was made is kept. A day's budget refuses the next film."""
+    one = trial(COMIC_BUDGETS="free=2,preview=10,paid=17,premium=500")
+    one.make(before=Stage.FILM)
+    one.house.ask(SubmissionKind.CANCEL, {}, project_id="film")
+    one.go_on()
+    end = one.redo(Stage.CLIPS, shot=1, prompt="zoom out", before=Stage.FILM)
     check_stopped(end, ProjectState.MANUAL_REQUIRED, ErrorCode.BUDGET_EXCEEDED, stage=Stage.CLIPS)
-    sent = one.requests["video_create"]
-    assert 0 < sent < 3
-    one.check_books(end, PICTURES | {"video_create": sent})
-    assert one.spend <= Decimal(12)
-
-
-def test_a_day_budget_that_is_used_up_stops_everybody(trial: BeginTrial, shared_sandbox: Sandbox) -> None:
-    """COMIC_DAY_BUDGET holds over all projects: nothing is sent beyond it."""
-    one = trial(COMIC_DAY_BUDGET="0.5")
-    end = one.make(before=Stage.CLIPS)
-    check_stopped(end, ProjectState.MANUAL_REQUIRED, ErrorCode.BUDGET_EXCEEDED, stage=Stage.FRAMES)
-    assert one.creates["image"] < 3
-    assert end.cost == one.spend <= Decimal("0.5")
+    one.check_books(end, PICTURES | {"video_create": 3})
+    assert one.spend <= Decimal(17)
+    same_day = one.with_settings(COMIC_DAY_BUDGET="20")
+    with pytest.raises(Refused, match=r"of today's ¥20\.00 \(COMIC_DAY_BUDGET\)"):
+        same_day.house.ask(SubmissionKind.PRODUCE, {"idea": "another"}, user="somebody else")
 
 
 def test_a_service_that_always_fails_is_asked_a_bounded_number_of_times(trial: BeginTrial, shared_sandbox: Sandbox) -> None:

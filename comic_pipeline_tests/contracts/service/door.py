@@ -1,8 +1,9 @@
 """The door as its callers use it, with a clock that is moved by hand, and projects put into the state that a test is about."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
+from decimal import Decimal
 from typing import Any
 from uuid import uuid4
 
@@ -33,6 +34,9 @@ class Door:
     def __init__(self, database: Database) -> None:
         self.database = database
         self.now: datetime = NOW
+        self.price = Decimal(0)
+        self.price_of: Callable[[Project], Decimal] = lambda _: self.price
+        self.day_budget = Decimal(2_000)
 
     def wait(self, seconds: float) -> None:
         """Let time pass."""
@@ -40,8 +44,8 @@ class Door:
 
     @property
     def house(self) -> service.House:
-        """The usual budgets, and the time."""
-        return service.House(budgets=BUDGETS, now=self.now)
+        """The usual budgets, what a film costs, and the time."""
+        return service.House(budgets=BUDGETS, day_budget=self.day_budget, price=self.price_of, now=self.now)
 
     def submit(
         self,

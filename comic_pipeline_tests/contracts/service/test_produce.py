@@ -2,19 +2,21 @@
 
 import json
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 
 import pytest
 from sqlalchemy import text
 
 from comic_pipeline import service
-from comic_pipeline.model.errors import ErrorCode, Refused
-from comic_pipeline.model.project import Aspect, DurationBucket, Language, ProjectKind, Resolution, Tier
+from comic_pipeline.model.errors import ErrorCode, ProviderFault, Refused
+from comic_pipeline.model.project import Aspect, DurationBucket, Language, Project, ProjectKind, Resolution, Tier
 from comic_pipeline.model.submission import Submission
 from comic_pipeline.model.workflow import ProjectState, SubmissionKind, SubmissionStatus
-from comic_pipeline.store import projects, submissions
+from comic_pipeline.store import attempts, projects, submissions
 from comic_pipeline.store.submissions import NewSubmission
-from comic_pipeline_tests.builders import a_project
+from comic_pipeline_tests.builders import a_frame, a_project, begin_project
 from comic_pipeline_tests.contracts.service.door import BUDGETS, CAT, Door, answer_of
+from comic_pipeline_tests.contracts.store.acts import begin, claimed
 from comic_pipeline_tests.contracts.store.racing import race
 
 PRODUCE = SubmissionKind.PRODUCE
@@ -24,6 +26,14 @@ def end(door: Door, project_id: str, state: ProjectState = ProjectState.PENDING_
     """The project leaves production."""
     with door.database.write() as connection:
         assert projects.move(connection, project_id, old=list(ProjectState), new=state, now=door.now)
+
+
+def spend_today(door: Door, cost: str) -> None:
+    """Another user's project has paid one picture."""
+    with door.database.write() as connection:
+        worker = begin_project(connection, a_project("other", user_id="user-9"))
+        attempt = begin(connection, claimed(connection, a_frame("other"), worker, at=door.now), worker=worker, at=door.now)
+        attempts.mark_succeeded(connection, attempt, cost=Decimal(cost), result="{}", now=door.now)
 
 
 def test_a_good_request_becomes_a_project(door: Door) -> None:
@@ -129,6 +139,59 @@ def test_a_day_has_a_quota(door: Door, tier: Tier, quota: int) -> None:
     assert refused.error_code is ErrorCode.QUOTA_NOT_ENOUGH
     assert f"{quota} of {quota} {tier} films of 2026-03-10" in (refused.error_message or "")
     assert door.produce("film", tier=tier, user="user-2").status == "accepted"
+
+
+def test_each_tier_has_its_own_quota(door: Door) -> None:
+    """Three free films do not use up the previews of the same user (design section 5)."""
+    for number in range(3):
+        assert door.produce(f"film {number}", tier=Tier.FREE).status == "accepted"
+    assert door.produce("one more", tier=Tier.FREE).status == "rejected"
+    assert door.produce("one more", tier=Tier.PREVIEW).status == "accepted"
+
+
+@pytest.mark.parametrize(("tier", "cap"), [(Tier.FREE, 2), (Tier.PREVIEW, 10), (Tier.PAID, 100), (Tier.PREMIUM, 500)])
+def test_a_film_that_its_tier_cannot_pay_is_refused_before_anything_is_paid(door: Door, tier: Tier, cap: int) -> None:
+    """The answer names estimate, cap and way out; a film that costs just that much is made."""
+    door.price = Decimal(cap) + Decimal("0.01")
+    refused = door.produce("a", tier=tier)
+    assert (refused.status, refused.error_code) == ("rejected", ErrorCode.BUDGET_EXCEEDED)
+    for said in (f"{cap}.01", f"¥{cap}.00", "COMIC_BUDGETS", "shorter film", "更换档位"):
+        assert said in (refused.error_message or "")
+    door.price = Decimal(cap)
+    assert door.produce("a", tier=tier).status == "accepted"
+
+
+def test_a_film_that_the_day_cannot_pay_is_refused(door: Door) -> None:
+    """What is spent or reserved today counts, of all users; tomorrow it is made."""
+    spend_today(door, "7.5")
+    door.day_budget, door.price = Decimal(10), Decimal("2.51")
+    refused = door.produce("a", tier=Tier.PAID)
+    assert (refused.status, refused.error_code) == ("rejected", ErrorCode.BUDGET_EXCEEDED)
+    for said in ("¥2.51", "¥7.50", "¥10.00", "COMIC_DAY_BUDGET", "after midnight", "请明日再试"):
+        assert said in (refused.error_message or "")
+    door.price = Decimal("2.5")
+    assert door.produce("a", tier=Tier.PAID).status == "accepted"
+    door.wait(86_400)
+    door.price = Decimal("9.99")
+    assert door.produce("b", tier=Tier.PAID, user="user-2").status == "accepted"
+
+
+def test_a_film_that_costs_nothing_is_made_on_any_day(door: Door) -> None:
+    """Offline providers: the day's money may be gone."""
+    spend_today(door, "7.5")
+    door.day_budget = Decimal(5)
+    assert door.produce("a").status == "accepted"
+
+
+def test_a_film_that_the_chosen_model_cannot_make_is_refused(door: Door) -> None:
+    """The estimate asks the model's own limits: what it cannot make is the user's to change, not a broken row."""
+
+    def price(_: Project) -> Decimal:
+        raise ProviderFault(ErrorCode.INPUT_INVALID, "1080p is not offered by this model")
+
+    door.price_of = price
+    refused = door.produce("a")
+    assert (refused.error_code, refused.error_message) == (ErrorCode.INPUT_INVALID, "1080p is not offered by this model")
 
 
 @pytest.mark.parametrize(("tier", "films"), [(Tier.PAID, 50), (Tier.PREMIUM, 51)])

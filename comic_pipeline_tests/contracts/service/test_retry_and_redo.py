@@ -198,7 +198,7 @@ def _end(door: Door) -> None:
     ("stage", "field", "words"),
     [
         ("frames", "take_frames", "image_prompt"),
-        ("voices", "take_voices", "dialogue"),
+        ("voices", "take_voices", "spoken"),
         ("clips", "take_clips", "motion_prompt"),
     ],
 )

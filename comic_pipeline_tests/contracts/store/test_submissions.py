@@ -190,7 +190,7 @@ def test_the_quota_counts_new_films_of_one_user_and_day(database: Database) -> N
             submissions.accept(connection, submissions.insert(connection, wish, now=NOW)[0].id, answer, now=at)
         refused = submissions.insert(connection, a_wish(), now=NOW)[0].id
         submissions.reject(connection, refused, code=ErrorCode.QUOTA_NOT_ENOUGH, message="no", now=NOW)
-        assert submissions.count_produced(connection, "user-1", since=NOW, until=later(60)) == 1
+        assert submissions.count_produced(connection, "user-1", tier=Tier.FREE, since=NOW, until=later(60)) == 1
 
 
 def test_words_in_an_answer_are_not_taken_for_its_reused_mark(database: Database) -> None:
@@ -198,4 +198,4 @@ def test_words_in_an_answer_are_not_taken_for_its_reused_mark(database: Database
     tricky = Answer(project_id="p", status="QUEUED", message_en='says "reused":true')
     with database.write() as connection:
         submissions.accept(connection, submissions.insert(connection, a_wish(), now=NOW)[0].id, tricky, now=NOW)
-        assert submissions.count_produced(connection, "user-1", since=NOW, until=later(60)) == 1
+        assert submissions.count_produced(connection, "user-1", tier=Tier.FREE, since=NOW, until=later(60)) == 1

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from comic_pipeline.model.workflow import RunPhase
 from comic_pipeline.workflow import SeenRun
@@ -14,6 +15,7 @@ class FakeRun:
     run_id: str
     stage_id: str | None
     phase: RunPhase = RunPhase.WAITING
+    launched_at: datetime | None = None
 
 
 @dataclass
@@ -39,7 +41,8 @@ class FakeRuns:
         self.finds += 1
         by_tag = {run.stage_id: run for run in self.runs.values() if run.stage_id in rows}
         by_id = {row_id: self.runs[run_id] for row_id, run_id in rows.items() if run_id in self.runs}
-        return {row_id: SeenRun(run.run_id, run.phase) for row_id, run in {**by_id, **by_tag}.items() if row_id is not None}
+        found = {**by_id, **by_tag}.items()
+        return {row_id: SeenRun(run.run_id, run.phase, run.launched_at) for row_id, run in found if row_id is not None}
 
     def terminate(self, run_id: str) -> None:
         """Stop a run."""

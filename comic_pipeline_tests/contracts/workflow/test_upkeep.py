@@ -8,7 +8,7 @@ from comic_pipeline.model.money import cny
 from comic_pipeline.model.task import AttemptKind, AttemptState, Task, TaskStatus
 from comic_pipeline.model.workflow import ProjectState, RunPhase, Stage, SubmissionKind
 from comic_pipeline.settings import load_settings
-from comic_pipeline.store import attempts, ledger
+from comic_pipeline.store import attempts, ledger, stages
 from comic_pipeline.store.database import Database
 from comic_pipeline_tests.builders import AMPLE, a_frame, a_picture, a_project, a_worker
 from comic_pipeline_tests.contracts.workflow.world import World
@@ -171,3 +171,49 @@ def test_a_run_stopped_at_its_max_runtime_timed_out(world: World) -> None:
     world.tick()
     assert world.rounds()[FRAMES].error_code is ErrorCode.TASK_TIMEOUT
     assert world.project().error_code is ErrorCode.TASK_TIMEOUT
+
+
+def test_time_in_line_at_a_provider_is_not_the_projects(database: Database) -> None:
+    """Issue line 9: a run that only waited for a place, because others hold them all, has used none of its time."""
+    world = World(database, load_settings(COMIC_PROJECT_TIMEOUT="100"))
+    world.put_at(STORYBOARD, a_project(status=ProjectState.QUEUED))
+    run = world.begin(STORYBOARD)
+    world.wait(150)
+    with database.write() as connection:
+        stages.add_waited(connection, run.stage_id or "", seconds=60.5)
+    world.heartbeat(run)
+    world.tick()
+    assert world.project().status == ProjectState.SCRIPT
+    world.wait(15)
+    world.tick()
+    assert (world.project().status, world.project().error_code) == (ProjectState.FAILED, ErrorCode.TASK_TIMEOUT)
+
+
+def test_a_run_that_dies_before_it_claims_its_row_is_noticed_within_a_minute(world: World) -> None:
+    """Killed together with its code server while it started: Dagster waits 120 s for its first word. A queued run may wait."""
+    world.put_at(STORYBOARD, a_project(status=ProjectState.QUEUED))
+    run = world.run_of(STORYBOARD)
+    world.wait(600)
+    world.tick()
+    assert world.runs.given_up == {}
+    run.launched_at = world.now
+    world.wait(58)
+    world.tick()
+    assert world.runs.given_up == {}
+    world.wait(2)
+    world.tick()
+    assert "did no work" in world.runs.given_up[run.run_id]
+    world.tick()
+    assert [row.status.value for row in world.everything()[1]] == ["failed", "requested"]
+
+
+def test_a_run_at_its_work_is_not_taken_for_one_that_never_came(world: World) -> None:
+    """Hours after its start it is still alive, as its heart says."""
+    at_frames(world)
+    run = world.run_of(FRAMES)
+    run.launched_at = world.now
+    for _ in range(10):
+        world.wait(60)
+        world.heartbeat(run)
+        world.tick()
+    assert world.runs.given_up == {}

@@ -32,6 +32,7 @@ def a_round(
         requested_at=later(requested),
         queued_at=None,
         started_at=None,
+        waited_seconds=0.0,
         ended_at=None if status in OPEN_STAGE_STATUSES else later(ended),
     )
 

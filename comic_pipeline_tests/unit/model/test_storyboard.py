@@ -289,3 +289,20 @@ def test_stage_directions_are_not_read_aloud(dialogue, narration, spoken, voice)
         seq=0, scene_desc="x", dialogue=dialogue, narration=narration, speaker="小明", duration_ms=5_000, image_prompt="x"
     )
     assert (shot.spoken, shot.voice_of) == (spoken, voice)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ({"dialogue": "你好", "speaker": "小猫"}, ("再见", "", "小猫")),
+        ({"narration": "月亮升起来了"}, ("", "再见", "")),
+        ({}, ("", "再见", "")),
+    ],
+)
+def test_new_words_are_said_by_whoever_spoke_before(before: dict[str, str], after: tuple[str, str, str]) -> None:
+    """A redo of a narrated shot must not put its words into a mouth: narration stays narration, a silent shot is narrated."""
+    shot = {"seq": 0, "scene_desc": "s", "image_prompt": "i", **before}
+    changed = (
+        Overrides(items=(an_override(0, OverrideField.SPOKEN, "再见"),)).apply(build({"title": "t", "shots": [shot]})).shots[0]
+    )
+    assert (changed.dialogue, changed.narration, changed.voice_of) == after

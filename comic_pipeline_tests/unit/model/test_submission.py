@@ -13,7 +13,7 @@ from comic_pipeline.model.workflow import Stage
     ("stage", "take", "words"),
     [
         (Stage.FRAMES, OverrideField.TAKE_FRAMES, OverrideField.IMAGE_PROMPT),
-        (Stage.VOICES, OverrideField.TAKE_VOICES, OverrideField.DIALOGUE),
+        (Stage.VOICES, OverrideField.TAKE_VOICES, OverrideField.SPOKEN),
         (Stage.CLIPS, OverrideField.TAKE_CLIPS, OverrideField.MOTION_PROMPT),
     ],
 )
