@@ -60,8 +60,7 @@ def _joined(plan: FilmPlan) -> str:
     links, before, start = [], "v0", 0
     for number, shot in enumerate(plan.shots[1:], start=1):
         start += plan.frames_of(plan.shots[number - 1])
-        # Half a frame early: the filter compares times in microseconds, and a frame must not slip through.
-        offset, length = (start - 0.5) / plan.fps, plan.fade_into(shot) / plan.fps
+        offset, length = start / plan.fps, plan.fade_into(shot) / plan.fps
         links.append(f"[{before}][v{number}]xfade=transition=fade:duration={length:.6f}:offset={offset:.6f}[x{number}]")
         before = f"x{number}"
     return ";".join([*links, f"[{before}]{words}format=yuv420p[picture]"])

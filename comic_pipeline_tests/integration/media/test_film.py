@@ -7,6 +7,7 @@ subtitles that are read as markup.
 import asyncio
 import io
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import av
@@ -352,3 +353,74 @@ def test_cancelling_a_render_kills_ffmpeg_and_leaves_no_film(clip, ffmpeg, tmp_p
 
     assert not asyncio.run(cancelled()).is_running()
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_turned_clip_stands_upright(make, render):
+    """Pictures that are stored lying with a note to turn them: a 9:16 film is filled, not barred (dramaclaw #165)."""
+    halves = "color=red:s=160x180:r=24:d=0.5[a];color=blue:s=160x180:r=24:d=0.5[b];[a][b]hstack"
+    lying = make("lying.mp4", "-f", "lavfi", "-i", halves, "-pix_fmt", "yuv420p")
+    turned = make("lying-turned.mp4", "-display_rotation", "90", "-i", str(lying), "-c", "copy")
+    picture = _picture(render(_plan(_shot(0, turned, 500), frame=TALL)), 200)
+    corners = [picture.getpixel(at) for at in ((4, 4), (175, 4), (4, 315), (175, 315))]
+    assert all(max(corner) > 200 for corner in corners)
+    assert corners[0] == pytest.approx(corners[1], abs=12)
+    assert max(abs(a - b) for a, b in zip(corners[0], corners[2], strict=True)) > 200
+
+
+def test_a_variable_rate_keeps_its_time(make, render):
+    """Frames at uneven times come out evenly, each where it was: brightness here is the time, and most frames are gone."""
+    source = ("-f", "lavfi", "-i", "color=white:s=320x180:r=24:d=2", "-vf", "fade=d=2,select='lt(n,12)+not(mod(n,5))'")
+    uneven = make("uneven.mp4", *source, "-fps_mode", "vfr", "-pix_fmt", "yuv420p")
+    film = render(_plan(_shot(0, uneven, 2_000)))
+    assert measure_video(film).frames == 48
+    for ms in (250, 1_000, 1_750):
+        seen = ImageStat.Stat(_picture(film, ms).convert("L")).mean[0]
+        # A frame is held until the next one, at most a fifth of a second.
+        assert 255 * (ms - 230) / 2_000 < seen < 255 * (ms + 60) / 2_000
+
+
+def test_a_clip_with_two_pictures_and_a_clip_with_none_of_its_own(make, clip, render):
+    """Extra video tracks (a thumbnail) are passed over; a file that is sound alone is named, not shown as black."""
+    thumbnail = make("thumb.png", "-f", "lavfi", "-i", "color=white:s=64x64:d=1", "-frames:v", "1")
+    both = make(
+        "two-tracks.mp4",
+        "-i",
+        str(clip(0.5)),
+        "-i",
+        str(thumbnail),
+        "-map",
+        "0:v",
+        "-map",
+        "1:v",
+        "-c",
+        "copy",
+        "-disposition:v:1",
+        "attached_pic",
+    )
+    film = render(_plan(_shot(0, both, 500)))
+    assert _difference(_picture(film, 200), _picture(render(_plan(_shot(0, clip(0.5), 500)), "alone.mp4"), 200)) < 2
+    sound = make("sound.mp4", "-f", "lavfi", "-i", "sine=d=0.5")
+    with pytest.raises(MediaFault, match=r"shot 0: expected a video.*it has no picture"):
+        render(_plan(_shot(0, sound, 500)))
+
+
+def test_a_film_with_music_is_as_long_as_its_picture(clip, voice, render):
+    """A bed of 0.7 s under 2.5 s (MoneyPrinterPlus #80, Vikit #11): repeated, faded, the words there, the film no longer."""
+    bed = voice(0.7, suffix="flac")
+    plan = _plan(_shot(0, clip(1.0), 1_500), _shot(1, clip(1.0), 1_000, voice(0.5)))
+    film, without = render(replace(plan, music=bed)), render(plan, "without.mp4")
+    facts = measure_video(film)
+    assert facts.audio is not None
+    assert (facts.duration_ms, facts.audio.duration_ms) == (2_500, pytest.approx(2_500, abs=2))
+    assert level(film, 500, 1_200) > -40
+    assert level(without, 500, 1_200) < -80
+    assert level(film, 1_700, 2_100) > -25
+
+
+def test_music_that_is_none_is_named_with_the_shots_that_are_missing(clip, render, tmp_path):
+    """One look finds all that is wrong with a film."""
+    page = tmp_path / "bed.mp3"
+    page.write_bytes(b"<html>not found</html>")
+    plan = _plan(_shot(0, clip(1.0), 1_000), _shot(1, tmp_path / "gone.mp4", 1_000))
+    with pytest.raises(MediaFault, match=r"shot 1: cannot read .*; music: expected sound, found 22 bytes of text/html"):
+        render(replace(plan, music=page))

@@ -129,3 +129,13 @@ def test_nothing_to_hear_stays_nothing(make: Make, mixed: Mixed) -> None:
     assert measure_audio(mixed(1.0)).peak_dbfs <= -100
     hiss = make("hiss.wav", "-f", "lavfi", "-i", "anoisesrc=d=1:r=24000:a=0.0008")
     assert measure_audio(mixed(1.0, (hiss, 0.0))).lufs < -55
+
+
+def test_a_song_with_a_cover_picture_is_music(music: Path, make: Make, mixed: Mixed) -> None:
+    """An MP3 of 22 kHz, mono, with a picture in it, as people have them: repeated without stopping at the picture."""
+    cover = make("cover.png", "-f", "lavfi", "-i", "color=red:s=64x64:d=1", "-frames:v", "1")
+    tracks = ("-i", str(music), "-i", str(cover), "-map", "0:a", "-map", "1:v", "-c:v", "png", "-disposition:v", "attached_pic")
+    song = make("song.mp3", *tracks, "-ar", "22050", "-ac", "1")
+    heard = levels(mixed(8.0, music=song), every_ms=500)
+    assert len(heard) == 16
+    assert min(heard[1:11]) > max(heard) - 2
