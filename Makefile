@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 IDEA ?=
 
-.PHONY: demo dev test endurance chaos check format lock clean
+.PHONY: demo dev test endurance chaos bench check format lock clean
 
 # A stamp for each lock: the environment is made anew when its lock changed, and left alone otherwise.
 $(VENV)/.runtime: requirements.lock pyproject.toml
@@ -35,6 +35,9 @@ PROJECTS ?= 20
 
 chaos: $(VENV)/.dev  ## projects under faults and SIGKILLs; exits 1 when anything is left over or the books disagree
 	$(BIN)/python -m comic_pipeline_tests.acceptance.chaos --projects $(PROJECTS) --seed $(SEED)
+
+bench: $(VENV)/.dev  ## what a whole render costs against one plain ffmpeg pass; exits 1 above 1.3
+	$(BIN)/python -m comic_pipeline_tests.bench.render
 
 check: $(VENV)/.dev  ## style, types, layers
 	$(BIN)/ruff format --check .

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from comic_pipeline.media.boxes import switch_off_subtitles
 from comic_pipeline.media.ffmpeg import run_ffmpeg
-from comic_pipeline.media.film_graph import film_arguments
+from comic_pipeline.media.film_graph import joining_arguments, picture_arguments
 from comic_pipeline.media.film_plan import MIN_FRAMES, FilmPlan, FilmShot
 from comic_pipeline.media.fonts import font_name, font_path
 from comic_pipeline.media.mix import Bed, Line, Mix, make_sound
@@ -24,26 +24,39 @@ from comic_pipeline.model.errors import ErrorCode, MediaFault
 async def render_film(plan: FilmPlan, out: Path, *, ffmpeg: str, timeout: float) -> None:  # noqa: ASYNC109 - handed to the child
     """Render `plan` to the MP4 `out` (H.264, AAC, soft subtitle track, index first); `out` appears only when it is complete.
 
-    The sound is made first and measured; then one pass makes the picture, burns the words and joins both.
+    One pass makes the picture and burns the words; the sound is made beside it, which on two cores costs little time.
 
     Raises MediaFault(INPUT_INVALID) that lists every shot whose file is missing or not what it should be, that is too short, or
     whose line does not end within it, and music that is none; MediaFault(FFMPEG_FAILED) when rendering fails or one of its steps
     takes longer than `timeout` seconds.
     """
     mix = await asyncio.to_thread(_preflight, plan)
-    with tempfile.TemporaryDirectory(prefix="film-") as folder:
-        _write_words(plan, Path(folder))
-        part = out.with_name(f".{out.name}.part")
+    with tempfile.TemporaryDirectory(prefix="film-") as name:
+        folder, part = Path(name), out.with_name(f".{out.name}.part")
+        _write_words(plan, folder)
         try:
-            sound = await make_sound(mix, Path(folder), ffmpeg=ffmpeg, timeout=timeout)
-            # ffmpeg works in that folder, so that the graph names its files by fixed words: no path, no user text is ever in it.
-            await run_ffmpeg(film_arguments(plan, sound, part), ffmpeg=ffmpeg, timeout=timeout, cwd=Path(folder))
+            picture, sound = await _make_tracks(plan, mix, folder, ffmpeg=ffmpeg, timeout=timeout)
+            await run_ffmpeg(joining_arguments(plan, picture, sound, part), ffmpeg=ffmpeg, timeout=timeout, cwd=folder)
             _check_length(plan, part)
             if plan.burn:
                 switch_off_subtitles(part)
             part.replace(out)
         finally:
             part.unlink(missing_ok=True)
+
+
+async def _make_tracks(plan: FilmPlan, mix: Mix, folder: Path, *, ffmpeg: str, timeout: float) -> tuple[Path, Path]:  # noqa: ASYNC109
+    picture = folder / "picture.mp4"
+    # ffmpeg works in that folder, so that the graph names its files by fixed words: no path, no user text is ever in it.
+    drawing = asyncio.create_task(run_ffmpeg(picture_arguments(plan, picture), ffmpeg=ffmpeg, timeout=timeout, cwd=folder))
+    try:
+        sound = await make_sound(mix, folder, ffmpeg=ffmpeg, timeout=timeout)
+        await drawing
+    finally:
+        drawing.cancel()
+        # Its own fault matters only when the sound had none: then it was raised above.
+        await asyncio.gather(drawing, return_exceptions=True)
+    return picture, sound
 
 
 def _preflight(plan: FilmPlan) -> Mix:

@@ -17,19 +17,23 @@ CROP_TOLERANCE = 1.15
 _TRACK_LANGUAGE = {Language.ZH: "zho", Language.EN: "eng"}
 
 
-def film_arguments(plan: FilmPlan, sound: Path, out: Path) -> list[str]:
-    """What ffmpeg is asked to do, to be run in the folder that holds the words and the font; `sound` is the finished track."""
-    inputs: list[str] = []
-    for path in [*(shot.clip for shot in plan.shots), sound]:
-        inputs += ["-i", f"file:{path.absolute()}"]
-    arguments = [*inputs]
-    maps = ["-map", "[picture]", "-map", f"{len(plan.shots)}:a:0"]
-    if plan.cues:
-        arguments += ["-i", "film.srt"]
-        maps += ["-map", f"{len(plan.shots) + 1}:s:0"]
+def picture_arguments(plan: FilmPlan, out: Path) -> list[str]:
+    """The one pass over the pictures, to be run in the folder that holds the words and the font."""
+    inputs = [part for shot in plan.shots for part in ("-i", f"file:{shot.clip.absolute()}")]
     graph = ";".join([*_shots(plan), _joined(plan)])
+    video = ["-c:v", "libx264", "-preset", "veryfast", "-crf", "20", "-pix_fmt", "yuv420p", "-r", str(plan.fps)]
     # -xerror: a damaged clip fails the film instead of being held on its last good frame.
-    return ["-xerror", *arguments, "-filter_complex", graph, *maps, *_encoding(plan), f"file:{out.absolute()}"]
+    return ["-xerror", *inputs, "-filter_complex", graph, "-map", "[picture]", *video, f"file:{out.absolute()}"]
+
+
+def joining_arguments(plan: FilmPlan, picture: Path, sound: Path, out: Path) -> list[str]:
+    """Picture, sound and words into one file with its tags; nothing is encoded again."""
+    inputs = [part for path in (picture, sound) for part in ("-i", f"file:{path.absolute()}")]
+    maps = ["-map", "0:v:0", "-map", "1:a:0"]
+    if plan.cues:
+        inputs += ["-i", "film.srt"]
+        maps += ["-map", "2:s:0"]
+    return ["-xerror", *inputs, *maps, "-c", "copy", *_tags(plan), f"file:{out.absolute()}"]
 
 
 def _shots(plan: FilmPlan) -> list[str]:
@@ -66,14 +70,13 @@ def _joined(plan: FilmPlan) -> str:
     return ";".join([*links, f"[{before}]{words}format=yuv420p[picture]"])
 
 
-def _encoding(plan: FilmPlan) -> list[str]:
+def _tags(plan: FilmPlan) -> list[str]:
     language = _TRACK_LANGUAGE[plan.language]
-    video = ["-c:v", "libx264", "-preset", "veryfast", "-crf", "20", "-pix_fmt", "yuv420p", "-r", str(plan.fps)]
-    audio = ["-c:a", "copy", "-metadata:s:a:0", f"language={language}"]
+    audio = ["-metadata:s:a:0", f"language={language}"]
     words = ["-c:s", "mov_text", "-metadata:s:s:0", f"language={language}"]
     whole = ["-map_metadata", "-1", "-metadata", f"title={one_line(plan.title)}", "-f", "mp4"]
     if plan.label:  # without use_metadata_tags the muxer drops keys that it does not know
         whole += ["-metadata", f"{AIGC_KEY}={plan.label.mark.to_json()}", "-movflags", "+faststart+use_metadata_tags"]
     else:
         whole += ["-movflags", "+faststart"]
-    return [*video, *audio, *(words if plan.cues else []), *whole]
+    return [*audio, *(words if plan.cues else []), *whole]

@@ -4,8 +4,8 @@ Belongs here: levels, ducking, mastering. Does not: measuring (`sound.py`), the 
 
 1. *Mix*: each line gets the gain that brings it to -16 LUFS and goes to its place; the music is repeated or cut to the film's
    length, faded at both ends and lowered around every line, whose times are known exactly. The sound of clips is not used.
-2. *Master*: the mix is measured; gain and limiter bring it to its loudness, the track is encoded, and measured again as it will
-   be heard. A limiter takes loudness away and AAC adds to peaks, so that this is repeated until both are right.
+2. *Master*: the mix is measured; gain and limiter bring it to its loudness, and because a limiter takes loudness away, what it
+   leaves is measured too and the gain corrected. The track is encoded and measured as it will be heard: an encoder adds to peaks.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ from pathlib import Path
 
 from comic_pipeline.media.ffmpeg import run_ffmpeg
 from comic_pipeline.media.probe import measure_audio
-from comic_pipeline.media.sound import MIX_RATE, SPEECH_FLOOR_LUFS, VOICE_TARGET_LUFS, Levels
+from comic_pipeline.media.sound import MIX_RATE, SPEECH_FLOOR_LUFS, VOICE_TARGET_LUFS, Filters, Levels
 
 FILM_LUFS = VOICE_TARGET_LUFS
 PEAK_MAX_DBTP = -1.5
@@ -28,9 +28,9 @@ _ENOUGH_SPEECH = 1 / 3
 _DUCK_DB = 12.0
 _DUCK_FALL, _DUCK_RISE = 0.25, 0.6  # seconds: down before the first word, up after the last
 _FADE_IN, _FADE_OUT = 0.4, 2.0  # seconds; together never more than half the film
-# Of the two the mastered track must come nearer than the gate asks (1 LU, -1.5 dBTP).
-_NEAR_LU, _NEAR_DB = 0.5, 0.1
-_MASTERINGS = 4  # 2 or 3 for everything that was tried; sound of a few clicks has no more loudness to give
+_NEAR_LU = 0.4  # the gate asks for 1
+_CORRECTIONS = 3  # 1 or 2 for everything that was tried; sound of a few clicks has no more loudness to give
+_MASTERINGS, _PEAK_MARGIN_DB = 3, 0.2
 _FIRST_CEILING_DB = -2.5  # the encoder lifts peaks of loud noise; of speech over music hardly any
 # ffmpeg's other coder takes twice as long and lifted the peaks of music by 2.4 dB.
 _AAC = ("-c:a", "aac", "-aac_coder", "fast", "-b:a", "192k")
@@ -70,27 +70,31 @@ async def make_sound(mix: Mix, folder: Path, *, ffmpeg: str, timeout: float) -> 
 
     Raises MediaFault(FFMPEG_FAILED).
     """
-    raw, track = folder / "mix.wav", folder / "sound.m4a"
+    raw, track, ceiling = folder / "mix.wav", folder / "sound.m4a", _FIRST_CEILING_DB
     await run_ffmpeg(_mixing(mix, raw), ffmpeg=ffmpeg, timeout=timeout)
     heard = await asyncio.to_thread(measure_audio, raw)
-    # Nothing but noise, or nothing at all: made louder it would be noise that is loud.
-    gain, ceiling = 0.0 if heard.lufs < SPEECH_FLOOR_LUFS else FILM_LUFS - heard.lufs, _FIRST_CEILING_DB
     for _ in range(_MASTERINGS):
-        await run_ffmpeg(_mastering(raw, track, gain_db=gain, ceiling_db=ceiling), ffmpeg=ffmpeg, timeout=timeout)
-        if heard.lufs < SPEECH_FLOOR_LUFS:
+        gain = await asyncio.to_thread(_gain, raw, heard, ceiling)
+        await run_ffmpeg(_mastering(raw, track, _master(gain, ceiling)), ffmpeg=ffmpeg, timeout=timeout)
+        over = (await asyncio.to_thread(measure_audio, track)).true_peak_dbtp - PEAK_MAX_DBTP
+        if over <= 0:
             break
-        mastered = await asyncio.to_thread(measure_audio, track)
-        louder, lower = FILM_LUFS - mastered.lufs, _excess(mastered)
-        if abs(louder) <= _NEAR_LU and lower == 0.0:
-            break
-        gain, ceiling = gain + louder, ceiling - lower
+        ceiling -= over + _PEAK_MARGIN_DB
     return track
 
 
-def _excess(mastered: Levels) -> float:
-    """By how much the ceiling must come down; 0 when the peaks are as low as they must be."""
-    over = mastered.true_peak_dbtp - PEAK_MAX_DBTP + _NEAR_DB
-    return over + _NEAR_DB if over > 0 else 0.0
+def _gain(raw: Path, heard: Levels, ceiling: float) -> float:
+    """How much louder (dB) the mix must go into the limiter."""
+    if heard.lufs < SPEECH_FLOOR_LUFS:
+        # Nothing but noise, or nothing at all: made louder it would be noise that is loud.
+        return 0.0
+    gain = FILM_LUFS - heard.lufs
+    for _ in range(_CORRECTIONS):
+        quieter = FILM_LUFS - measure_audio(raw, through=_master(gain, ceiling)).lufs
+        if abs(quieter) <= _NEAR_LU:
+            break
+        gain += quieter
+    return gain
 
 
 def bed_level(mix: Mix) -> float:
@@ -143,10 +147,17 @@ def bed_chain(mix: Mix, bed: Bed) -> str:
     )
 
 
-def _mastering(raw: Path, out: Path, *, gain_db: float, ceiling_db: float) -> list[str]:
-    limit = math.pow(10, ceiling_db / 20)
-    chain = (
-        f"volume={gain_db:.2f}dB,aresample={_OVERSAMPLED},alimiter=limit={limit:.4f}:level=0:latency=1,"
-        f"aresample={MIX_RATE},{_STEREO}"
+def _master(gain: float, ceiling: float) -> Filters:
+    """Gain and limiter (dB), for measuring and for encoding alike."""
+    limit = math.pow(10, ceiling / 20)
+    return (
+        ("volume", f"{gain:.2f}dB"),
+        ("aresample", f"{_OVERSAMPLED}"),
+        ("alimiter", f"limit={limit:.4f}:level=0:latency=1"),
+        ("aresample", f"{MIX_RATE}"),
     )
-    return ["-i", f"file:{raw.absolute()}", "-af", chain, *_AAC, f"file:{out.absolute()}"]
+
+
+def _mastering(raw: Path, out: Path, filters: Filters) -> list[str]:
+    chain = ",".join(f"{name}={arguments}" for name, arguments in filters)
+    return ["-i", f"file:{raw.absolute()}", "-af", f"{chain},{_STEREO}", *_AAC, f"file:{out.absolute()}"]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from comic_pipeline.media.boxes import boxes
 from comic_pipeline.media.signature import cut_short, sniff
-from comic_pipeline.media.sound import LevelMeter, Levels
+from comic_pipeline.media.sound import Filters, LevelMeter, Levels
 from comic_pipeline.model.errors import ErrorCode, MediaFault
 
 if TYPE_CHECKING:
@@ -101,11 +101,11 @@ def decode_image(data: bytes) -> "tuple[str, Image]":
     return mime, picture
 
 
-def measure_audio(source: bytes | Path) -> AudioFacts:
-    """Decode the first sound track to its end."""
+def measure_audio(source: bytes | Path, *, through: Filters = ()) -> AudioFacts:
+    """Decode the first sound track to its end; its levels are those after the filters `through`."""
     import av
 
-    meter = LevelMeter()
+    meter = LevelMeter(through=through)
     with _opened(source, "sound", AUDIO_MIMES | VIDEO_MIMES) as (container, mime, size):
         if not container.streams.audio:
             raise _unlike("sound", mime, size, "it has no sound track")

@@ -1,6 +1,6 @@
 """Measuring sound while it is decoded: level, peaks, loudness (EBU R128), length; and how much louder a voice must be.
 
-Belongs here: numbers about sound. Does not: opening files (`probe.py`), mixing (`film.py`).
+Belongs here: numbers about sound. Does not: opening files (`probe.py`), mixing (`mix.py`).
 """
 
 import math
@@ -19,8 +19,11 @@ VOICE_TARGET_LUFS = -16.0
 MAX_BOOST_DB = 24.0
 MIX_RATE = 48_000
 
+# ffmpeg's filters by name with their arguments, one after another.
+Filters = tuple[tuple[str, str], ...]
+
 # 24 kHz mono and 48 kHz stereo become comparable only in the form in which they are mixed, so loudness is measured in that form.
-_CHAIN = (
+_CHAIN: Filters = (
     ("astats", "metadata=1:measure_perchannel=none:measure_overall=Peak_level+RMS_level+Peak_count"),
     ("aresample", f"{MIX_RATE}"),
     ("aformat", f"sample_rates={MIX_RATE}:channel_layouts=stereo"),
@@ -48,9 +51,10 @@ class Levels:
 
 
 class LevelMeter:
-    """Takes decoded frames one by one and says at the end how loud and long they were together."""
+    """Takes decoded frames one by one and says at the end how loud and long they were together, after the filters `through`."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, through: Filters = ()) -> None:
+        self._through = through
         self._graph: Graph | None = None
         self._samples = 0
         self._rate = 0
@@ -65,7 +69,7 @@ class LevelMeter:
     def add(self, frame: "AudioFrame") -> None:
         """Measure one frame. Raises av.FFmpegError when it does not have the form of the first one."""
         if self._graph is None:
-            self._graph = _open_graph(frame)
+            self._graph = _open_graph(frame, (*self._through, *_CHAIN))
             self._rate, self._channels = frame.sample_rate, frame.layout.nb_channels
         self._samples += frame.samples
         self._graph.push(frame)
@@ -122,11 +126,11 @@ def voice_gain_db(levels: Levels) -> float:
     return round(min(MAX_BOOST_DB, VOICE_TARGET_LUFS - loudness), 2)
 
 
-def _open_graph(frame: "AudioFrame") -> "Graph":
+def _open_graph(frame: "AudioFrame", filters: Filters) -> "Graph":
     import av.filter
 
     graph = av.filter.Graph()
     source = graph.add_abuffer(sample_rate=frame.sample_rate, format=frame.format.name, layout=frame.layout.name)
-    links = [source, *(graph.add(name, arguments) for name, arguments in _CHAIN), graph.add("abuffersink")]
+    links = [source, *(graph.add(name, arguments) for name, arguments in filters), graph.add("abuffersink")]
     graph.link_nodes(*links).configure()
     return graph

@@ -340,7 +340,7 @@ def test_cancelling_a_render_kills_ffmpeg_and_leaves_no_film(clip, ffmpeg, tmp_p
     plan = _plan(*(_shot(seq, clip(1.0), 60_000) for seq in range(2)))
 
     def rendering() -> list[psutil.Process]:
-        return [child for child in psutil.Process().children() if str(tmp_path) in " ".join(child.cmdline())]
+        return [child for child in psutil.Process().children() if str(clip(1.0)) in " ".join(child.cmdline())]
 
     async def cancelled() -> psutil.Process:
         task = asyncio.create_task(render_film(plan, out, ffmpeg=ffmpeg, timeout=60))
