@@ -44,7 +44,8 @@ def _daemon(settings: Settings) -> "Line":
 
     seen = read_heartbeats(settings.dagster_home)
     if seen.unreadable:
-        return Line("daemon", State.FAIL, seen.unreadable, "run `comic init`")
+        way_out = "run `comic init`; in a container: `comic exec comic doctor`"
+        return Line("daemon", State.FAIL, seen.unreadable, way_out)
     if all(age is None for age in seen.ages.values()):
         return Line("daemon", State.WARN, "it has never run here: nothing moves", "run `comic dev`, or the deployment's daemon")
     if seen.silent:

@@ -6,7 +6,10 @@ from pathlib import Path
 
 import dagster as dg
 from dagster._core.instance.config import is_dagster_home_set
+from dagster_postgres.utils import DagsterPostgresException
 from dagster_shared.error import DagsterError
+
+from comic_pipeline.store.database import DatabaseFault
 
 # Daemons post every 30 s; after four missed posts something is wrong.
 TOLERANCE = 120.0
@@ -34,8 +37,8 @@ def read_heartbeats(dagster_home: Path) -> Heartbeats:
         with dg.DagsterInstance.get() if is_dagster_home_set() else dg.DagsterInstance.from_config(str(dagster_home)) as instance:
             found, now = instance.get_daemon_heartbeats(), datetime.now(UTC).timestamp()
             required = instance.get_required_daemon_types()
-    except DagsterError as fault:
-        return Heartbeats({}, unreadable=f"the Dagster home cannot be opened: {str(fault)[:300]}")
+    except (DagsterError, DagsterPostgresException, DatabaseFault) as fault:
+        return Heartbeats({}, unreadable=f"Dagster's storage cannot be opened ({type(fault).__name__})")
     ages = {name: now - found[name].timestamp if name in found else None for name in required}
     errors = tuple(error.message.strip()[:200] for beat in found.values() for error in beat.errors or ())
     return Heartbeats(ages, errors=errors)

@@ -106,6 +106,8 @@ def test_a_daemon_that_fell_silent_is_noticed(home: Path, tmp_path: Path, monkey
     """No home, never run, alive, silent: Dagster itself would wait half an hour before it says so."""
     monkeypatch.delenv("DAGSTER_HOME", raising=False)
     assert "no Dagster home" in read_heartbeats(tmp_path).unreadable
+    (tmp_path / "dagster.yaml").write_text("storage: {postgres: {postgres_url: {env: NOBODY_SETS_THIS}}}")
+    assert "cannot be opened" in read_heartbeats(tmp_path).unreadable
     settings = load_settings(COMIC_HOME=str(home))
     never = read_heartbeats(settings.dagster_home)
     assert {"SENSOR", "SCHEDULER", "QUEUED_RUN_COORDINATOR"} <= set(never.silent)

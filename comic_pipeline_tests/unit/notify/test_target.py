@@ -4,6 +4,9 @@ import base64
 import hashlib
 import hmac
 import json
+import re
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -72,6 +75,22 @@ def test_json_is_signed_over_time_and_body() -> None:
     assert body["project"]["error_code"] == "PROVIDER_AUTH"
     assert "月下花" in body["text"]["zh"]
     assert "X-Comic-Signature" not in posting_of(_notice(), _target(WebhookStyle.JSON, secret=""), now=NOW).headers
+
+
+def test_the_readmes_receiver_believes_us_and_nobody_else() -> None:
+    """The example is executed as it stands: our signature passes, another body, another secret and an old one do not."""
+    readme = (Path(__file__).resolve().parents[3] / "README.md").read_text(encoding="utf-8")
+    (example,) = [block for block in re.findall(r"```python\n(.*?)```", readme, re.DOTALL) if "def is_ours" in block]
+    named: dict[str, Any] = {}
+    exec(example, named)  # noqa: S102  # our own README
+    is_ours = named["is_ours"]
+    now = datetime.now(UTC)
+    posting = posting_of(_notice(), _target(WebhookStyle.JSON), now=now)
+    assert is_ours(posting.headers, posting.body, SECRET)
+    assert not is_ours(posting.headers, posting.body + b" ", SECRET)
+    assert not is_ours(posting.headers, posting.body, "another")
+    old = posting_of(_notice(), _target(WebhookStyle.JSON), now=now - timedelta(minutes=6))
+    assert not is_ours(old.headers, old.body, SECRET)
 
 
 def test_feishu_is_signed_its_own_way() -> None:
