@@ -75,12 +75,14 @@ def add_caption(picture: "Image", look: Look, caption: Caption) -> None:
 
     draw = ImageDraw.Draw(picture)
     width, short = picture.width, min(picture.size)
-    # The camera of `motion.py` leaves out up to TRAVEL / (1 + TRAVEL) = 12.3 % of a side: the lettering stays inside.
-    side, edge = round(0.13 * width), round(0.13 * picture.height)
+    # The camera of `motion.py` leaves out up to TRAVEL / (1 + TRAVEL) = 12.3 % of a side: the lettering stays inside. Wherever the
+    # camera is, the upper left corner stays free for the AI label: what stands left is below it, what stands right ends before it.
+    side, edge = round(0.13 * width), round((0.27 if caption.left else 0.13) * picture.height)
     badge = round(0.042 * short)
     size = round(0.041 * short)
     text = printable(caption.text)
-    room = round(min(width - 2 * side - 2 * badge, (0.5 if width > 1.2 * short else 0.86) * width)) - 2 * size
+    narrow = width - 2 * side - 2 * badge if caption.left else 0.42 * width
+    room = round(0.5 * width if width > 1.2 * short else narrow) - 2 * size
     lines = wrap(text, size=size, room=room)
     if len(lines) > 3:
         size = round(size * 0.84)

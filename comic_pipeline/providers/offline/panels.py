@@ -39,7 +39,7 @@ class OfflineImage(AnswersAtOnce):
     """Draws comic panels. Equal requests give equal bytes."""
 
     name = "offline_image"
-    model = "offline-panels-1"
+    model = "offline-panels-2"
     base_url = "offline:"
     asynchronous = False
     offline = True
