@@ -91,7 +91,12 @@ def order_of(studio: Commission, storyboard: Storyboard, shot: Shot, *, take: in
 
 def _caption(shot: Shot) -> str:
     """Where we are, in one clause; what is said is shown by the subtitles."""
-    return re.split(r"[，。；！？,;.!?\n]", shot.scene_desc.strip(), maxsplit=1)[0][:_CAPTION_CHARS]
+    clause = re.split(r"[，。；！？,;.!?\n]", shot.scene_desc.strip(), maxsplit=1)[0]
+    if len(clause) <= _CAPTION_CHARS:
+        return clause
+    # Never in the middle of a Latin word.
+    kept = clause[: _CAPTION_CHARS - 1]
+    return f"{re.sub(r'(?<=[^ ]) +[!-~]*$', '', kept) if clause[len(kept)].isascii() else kept}…"
 
 
 async def lay_contact_sheet(studio: Studio, frames: FrameImages) -> MediaRef:

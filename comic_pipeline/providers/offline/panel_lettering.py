@@ -75,8 +75,8 @@ def add_caption(picture: "Image", look: Look, caption: Caption) -> None:
 
     draw = ImageDraw.Draw(picture)
     width, short = picture.width, min(picture.size)
-    # The camera of `motion.py` leaves out up to TRAVEL / (1 + TRAVEL) = 12.3 % of a side: the lettering stays inside. Wherever the
-    # camera is, the upper left corner stays free for the AI label: what stands left is below it, what stands right ends before it.
+    # The camera of `motion.py` leaves out up to TRAVEL / (1 + TRAVEL) = 12.3 % of a side: the lettering stays inside. Wherever
+    # the camera is, the upper left corner stays free for the AI label: boxes at the left are below it, others beside it.
     side, edge = round(0.13 * width), round((0.27 if caption.left else 0.13) * picture.height)
     badge = round(0.042 * short)
     size = round(0.041 * short)
