@@ -7,13 +7,15 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+import dagster as dg
 import pytest
 
 from comic_pipeline.media.aigc import read_aigc
 from comic_pipeline.media.label import label_likeness
 from comic_pipeline.media.probe import frame_at, measure_video
 from comic_pipeline.media.subtitles import to_srt
-from comic_pipeline.model.media import Clips, CoverImage, FrameImages, PublishedVideo, VoiceLines
+from comic_pipeline.model.manifest import Manifest
+from comic_pipeline.model.media import Clips, CoverImage, FrameImages, PublishedVideo, ReviewPage, TimelineExport, VoiceLines
 from comic_pipeline.model.task import TaskStatus, sha256_hex
 from comic_pipeline.model.workflow import ProjectState, SubmissionKind
 from comic_pipeline.quality import GATES
@@ -90,10 +92,34 @@ def test_an_idea_becomes_a_film_that_is_what_was_planned(premiere: Premiere) -> 
     assert house.workshop.objects.get(words.srt.key).decode() == to_srt(words.cues)
     assert house.workshop.objects.get(words.ass.key).decode().count("Dialogue:") == len(words.cues)
     _assert_labelled(house, end.project_id)
+    _assert_documented(house, end)
     voices = {line.speaker: line.voice for line in house.document(end.project_id, "voice_lines", VoiceLines).lines}
     assert len(set(voices.values())) == len(voices) > 1, "every speaker has a voice of their own"
     assert (books.chats, books.images, books.voices, books.video_jobs) == (1, 3, 3, 3)
     assert end.cost == books.spend > 15
+
+
+def _assert_documented(house: House, end: ProjectStatus) -> None:
+    """Beside the film lie its timelines, the page to decide by and the manifest with every gate's verdict and the whole cost."""
+    get, film = house.workshop.objects.get, house.film(end.project_id)
+    export = house.document(end.project_id, "timeline_export", TimelineExport)
+    page = house.document(end.project_id, "review_page", ReviewPage)
+    manifest = Manifest.model_validate_json(get(page.manifest.key))
+    assert (manifest.film, manifest.costs.spent) == (film.media, end.cost)
+    assert {verdict.check for verdict in manifest.verdicts} == set(GATES.values())
+    assert manifest.software.assets["review_page"]
+    assert export.bundle in [file.media for file in manifest.files]
+    assert export.frames == round(film.planned_ms * 24 / 1000)
+    assert sha256_hex(get(export.bundle.key)) == export.bundle.sha256
+    assert end.project_id in get(page.page.key).decode()
+    with dg.DagsterInstance.from_config(str(house.settings.dagster_home)) as instance:
+        (seen,) = instance.fetch_observations(dg.AssetKey("final_video"), limit=5).records
+        made = instance.fetch_materializations(dg.AssetKey("final_video"), limit=1).records[0].asset_materialization
+    assert seen.partition_key == end.project_id
+    assert seen.asset_observation is not None
+    assert set(seen.asset_observation.metadata) == {"review_page", "manifest"}
+    assert made is not None
+    assert "manifest" in made.metadata
 
 
 def _assert_labelled(house: House, project_id: str) -> None:

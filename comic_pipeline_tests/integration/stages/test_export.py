@@ -4,6 +4,7 @@ import asyncio
 import io
 import wave
 import zipfile
+from pathlib import Path
 
 import opentimelineio as otio
 import pytest
@@ -47,6 +48,20 @@ def _clips(timeline: otio.schema.Timeline, kind: str) -> list[tuple[str, int, in
             assert where.duration.rate == 24
             found.append((clip.name, where.start_time.value, where.duration.value))
     return found
+
+
+def test_an_unpacked_bundle_that_was_moved_opens_with_all_of_its_media(files: dict[str, bytes], tmp_path: Path) -> None:
+    """Field cases of drafts that hold one machine's paths: unpack, move the folder, open: every file lies where it is named."""
+    for name, data in files.items():
+        place = tmp_path / "unpacked" / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(data)
+    moved = (tmp_path / "unpacked").rename(tmp_path / "moved")
+    for name in ADAPTERS:
+        timeline = otio.adapters.read_from_file(str(moved / name))
+        named = [moved / clip.media_reference.target_url for clip in timeline.find_clips()]
+        assert len(named) >= len(PICTURE)
+        assert all(place.is_file() for place in named)
 
 
 @pytest.mark.parametrize("name", ADAPTERS)
