@@ -2,6 +2,7 @@
 
 import asyncio
 import io
+import itertools
 import json
 import time
 from dataclasses import replace
@@ -10,10 +11,12 @@ from functools import cache
 import pytest
 from PIL import Image, ImageChops, ImageStat
 
+from comic_pipeline.media.label import label_place
 from comic_pipeline.model.errors import ErrorCode, ProviderFault
-from comic_pipeline.model.project import Aspect, Resolution
+from comic_pipeline.model.project import Aspect, Frame, Resolution
 from comic_pipeline.model.style import STYLES
 from comic_pipeline.providers.interface import Done, ImageRequest, Inline, PanelSubject, Provider
+from comic_pipeline.providers.offline.motion import TRAVEL
 from comic_pipeline.providers.offline.panel_cast import Stage
 from comic_pipeline.providers.offline.panel_figures import coat_of
 from comic_pipeline.providers.offline.panel_lettering import Caption, add_caption, printable, wrap
@@ -214,6 +217,21 @@ def test_no_caption_breaks_a_panel(caption: str) -> None:
         assert 0.123 * size[0] < box[0] < box[2] < (1 - 0.123) * size[0]
         assert box[1] > 0.123 * size[1]
         assert box[3] - box[1] < 0.26 * size[1]
+
+
+@pytest.mark.parametrize("left", [True, False])
+@pytest.mark.parametrize("size", [(1920, 1080), (1080, 1920), (1080, 1080)])
+@pytest.mark.parametrize("text", ["外婆和小女孩在雨夜的车站等最后一班列车", "the robot and the glowing butterfly stand up"])
+def test_no_caption_reaches_the_corner_of_the_ai_label(*, text: str, size: tuple[int, int], left: bool) -> None:
+    """Seen in demo films: the label lay half over the caption. Wherever the camera is, within what it may leave out."""
+    picture = Image.new("RGB", size)
+    add_caption(picture, look_of(STYLES["healing"]), Caption(text=text, number=2, left=left))
+    seen = (round(size[0] / (1 + TRAVEL)), round(size[1] / (1 + TRAVEL)))
+    place = label_place("AI生成", Frame(width=seen[0], height=seen[1]))
+    for x, y in itertools.product((0, size[0] - seen[0]), (0, size[1] - seen[1])):
+        view = picture.crop((x, y, x + seen[0], y + seen[1]))
+        assert view.getbbox() is not None
+        assert view.crop((place.left, place.top, place.right, place.bottom)).getbbox() is None, (x, y)
 
 
 def test_a_caption_is_seen_and_its_emoji_are_not() -> None:
