@@ -29,8 +29,8 @@ from comic_pipeline.work.orders import Verified
 
 # Bytes of media in the page, before they grow by a third in base64: the page stays below 20 MB.
 PAGE_BUDGET = 14_000_000
-# A film up to this size is shown as it is, a larger one as a smaller copy.
-_FILM_AS_IT_IS = 6_000_000
+# Up to these sizes film and clips are shown as they are, larger ones as smaller copies.
+_FILM_AS_IT_IS, _CLIP_AS_IT_IS = 6_000_000, 600_000
 # Pixels of the longer side.
 _FILM_SIDE, _CLIP_SIDE, _THUMBNAIL, _SMALL = 640, 480, 480, 160
 _LOST = (AttemptState.FAILED, AttemptState.UNKNOWN)
@@ -103,7 +103,7 @@ def _files(material: Material) -> list[StoredFile]:
 
 
 async def _small_copies(studio: Studio, material: Material) -> Mapping[str, bytes]:
-    """Copies by the key of what they are of: every clip, and the film if it is large."""
+    """Copies by the key of what they are of: clips and a film that are large."""
     film = material.footage.film.media
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="comic-review-")))
@@ -115,12 +115,15 @@ async def _small_copies(studio: Studio, material: Material) -> Mapping[str, byte
             wanted = {
                 clip.media.key: Preview(fetch(clip.media), out=f"clip-{clip.seq}.mp4", side=_CLIP_SIDE, sound=False)
                 for clip in material.footage.clips.clips
+                if clip.media.size > _CLIP_AS_IT_IS
             }
             if film.size > _FILM_AS_IT_IS:
                 wanted[film.key] = Preview(fetch(film), out="film.mp4", side=_FILM_SIDE, sound=True)
             return wanted
 
         previews = await asyncio.to_thread(plan)
+        if not previews:
+            return {}
         deadline = rule_of(Stage.FILM).deadline
         await make_previews(list(previews.values()), folder, ffmpeg=ffmpeg_path(studio.settings.ffmpeg), timeout=deadline)
         return {key: (folder / preview.out).read_bytes() for key, preview in previews.items()}
@@ -137,14 +140,19 @@ def _gather(
     """Everything on the page; what matters most takes its place first."""
     read, footage = studio.desk.objects.get, material.footage
     film = footage.film
+
+    def video(media: MediaRef) -> Shown:
+        copy = small.get(media.key)
+        return luggage.take(media, read(media.key)) if copy is None else luggage.take(media, copy, mime="video/mp4")
+
     cover = luggage.take(material.cover.media, thumbnail(read(material.cover.media.key), width=_THUMBNAIL), mime="image/jpeg")
     pictures = {
         frame.seq: luggage.take(frame.shown, thumbnail(read(frame.shown.key), width=_THUMBNAIL), mime="image/jpeg")
         for frame in footage.frames.frames
     }
-    shown_film = luggage.take(film.media, small.get(film.media.key) or read(film.media.key))
+    shown_film = video(film.media)
     sounds = {line.seq: luggage.take(line.media, read(line.media.key)) for line in footage.voices.lines if line.media}
-    moving = {clip.seq: luggage.take(clip.media, small[clip.media.key], mime="video/mp4") for clip in footage.clips.clips}
+    moving = {clip.seq: video(clip.media) for clip in footage.clips.clips}
     wished, _ = as_wished(studio, material.storyboard)
     cards = {frame.seq for frame in footage.frames.frames if frame.fallback}
     frames_made = {frame.seq: frame.made for frame in footage.frames.frames}

@@ -82,10 +82,9 @@ def test_the_page_needs_no_server_and_lets_nothing_run(page: Page) -> None:
 
 
 def test_what_plays_is_what_was_made(film_set: FilmSet, page: Page) -> None:
-    """The film with its own bytes, each clip and picture as a small copy that decodes, each line with its own bytes."""
-    film, *clips = (_bytes(video["src"]) for video in page.all("video"))
-    assert film == film_set.workshop.objects.get(film_set.footage.film.media.key)
-    assert [measure_video(clip).frames for clip in clips] == [12, 12, 12]
+    """Film, clips and lines that are small with their own bytes, pictures as small copies."""
+    shown = [film_set.footage.film.media, *(clip.media for clip in film_set.footage.clips.clips)]
+    assert [_bytes(video["src"]) for video in page.all("video")] == [film_set.workshop.objects.get(one.key) for one in shown]
     lines = [line.media for line in film_set.footage.voices.lines if line.media]
     assert [_bytes(sound["src"]) for sound in page.all("audio")] == [film_set.workshop.objects.get(one.key) for one in lines]
     assert all(measure_image(_bytes(image["src"])).mime == "image/jpeg" for image in page.all("img"))
@@ -116,14 +115,16 @@ def _other_verdicts(film_set: FilmSet) -> list[Verdict]:
 
 
 def test_what_is_too_large_for_the_page_is_linked(film_set: FilmSet, material: Material, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A long film shows a smaller copy, and what still does not fit is a link: the page never grows without end."""
-    monkeypatch.setattr(review_page, "_FILM_AS_IT_IS", 1_000)
+    """Large clips and films are shown as smaller copies, and what still does not fit is a link: the page has an end."""
+    for name, value in {"_FILM_AS_IT_IS": 1_000, "_CLIP_AS_IT_IS": 1_000, "_CLIP_SIDE": 161}.items():
+        monkeypatch.setattr(review_page, name, value)
     small = asyncio.run(write_review_page(film_set.studio, material, code_versions={}))
     page = Page(film_set.workshop.objects.get(small.page.key).decode())
     assert "A smaller copy" in page.text
-    copy = _bytes(page.all("video")[0]["src"])
-    assert copy != film_set.workshop.objects.get(film_set.footage.film.media.key)
-    assert measure_video(copy).audio is not None
+    film, *clips = (measure_video(_bytes(video["src"])) for video in page.all("video"))
+    assert film.audio is not None
+    assert (film.width, film.height, film.frames) == (320, 180, 51)
+    assert [(clip.width, clip.height, clip.frames, clip.audio) for clip in clips] == [(160, 90, 12, None)] * 3
 
     budget = review_page._Luggage(film_set.workshop.objects.url, left=5)
     shown = budget.take(material.cover.media, b"123456")
