@@ -34,7 +34,7 @@ def published_video(
         Stage.RELEASE,
         lambda studio: publish(studio, final_video, cover_image, subtitles),
         show=lambda made: _show_release(context, made),
-        given={"final_video": final_video},
+        given={"final_video": final_video, "cover_image": cover_image},
     )
 
 

@@ -84,7 +84,11 @@ def music(context: dg.AssetExecutionContext, storyboard: Storyboard) -> dg.Outpu
     It is played here as it is; the film repeats and fades it to its length, and lowers it while somebody speaks.
     """
     return run_stage(
-        context, Stage.FILM, lambda studio: play_music(studio, storyboard), show=lambda made: _show_music(context, made)
+        context,
+        Stage.FILM,
+        lambda studio: play_music(studio, storyboard),
+        show=lambda made: _show_music(context, made),
+        given={"storyboard": storyboard},
     )
 
 
