@@ -3,10 +3,11 @@
 import asyncio
 from pathlib import Path
 
-from comic_pipeline.model.errors import ErrorCode, MediaFault
+from comic_pipeline.model.errors import ErrorCode, MediaFault, Refused
 from comic_pipeline.model.media import Music
 from comic_pipeline.model.storyboard import OverrideField, Storyboard
 from comic_pipeline.model.task import TaskType
+from comic_pipeline.objects.store import MissingObject
 from comic_pipeline.providers.interface import MusicRequest, Provider
 from comic_pipeline.providers.music_file import FileMusic
 from comic_pipeline.providers.offline.music import OfflineMusic
@@ -67,6 +68,8 @@ def _read(studio: Studio, place: str) -> bytes:
         verify_music(data)
     except OSError as missing:
         raise MediaFault(ErrorCode.INPUT_INVALID, f"COMIC_MUSIC {place!r} cannot be read: {missing.strerror}") from missing
+    except (MissingObject, Refused) as missing:
+        raise MediaFault(ErrorCode.INPUT_INVALID, f"COMIC_MUSIC {place!r} names no object: {missing.detail}") from missing
     except MediaFault as unfit:
         raise MediaFault(ErrorCode.INPUT_INVALID, f"COMIC_MUSIC {place!r} is no music: {unfit.detail}") from unfit
     return data
