@@ -65,8 +65,10 @@ def to_fcpx(cuts: CutList) -> str:
     import opentimelineio as otio
 
     written = _text(otio.adapters.write_to_string(_timeline(cuts, name=_title(cuts)), "fcpx_xml"))
-    # The adapter asks ffprobe, which is not there, for the size, and leaves an empty name where it got no answer.
-    return written.replace(' name=""/>', f' width="{cuts.size.width}" height="{cuts.size.height}"/>', 1)
+    # The adapter asks ffprobe, which is not there, for the size, and leaves an empty name where it got no answer; an empty uid
+    # would be one that all films share. Quotes of a title are escaped, so that no title holds either of these.
+    sized = written.replace(' name=""/>', f' width="{cuts.size.width}" height="{cuts.size.height}"/>', 1)
+    return sized.replace(' uid=""', "", 1)
 
 
 def to_edl(cuts: CutList) -> str:

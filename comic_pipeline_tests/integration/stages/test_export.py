@@ -131,5 +131,7 @@ def test_hostile_words_reach_no_format_that_reads_them() -> None:
     for written, adapter in ((to_otio(cuts), "otio_json"), (to_fcpx(cuts), "fcpx_xml"), (to_edl(cuts), "cmx_3600")):
         timeline = otio.adapters.read_from_string(written, adapter)
         assert _clips(timeline, otio.schema.TrackKind.Video) == [("shot 000", 0, 7)]
+    assert '<format id="r1" frameDuration="25/600s" width="320" height="180"/>' in to_fcpx(cuts)
+    assert 'uid=""' not in to_fcpx(cuts)
     (clip,) = otio.adapters.read_from_string(to_otio(cuts), "otio_json").find_clips()
     assert clip.metadata["comic"]["text"] == HOSTILE
