@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from comic_pipeline.model.errors import StorageFault
-from comic_pipeline.objects.store import MissingObject, ObjectInfo, check_key, check_prefix, is_key, link
+from comic_pipeline.objects.store import ROOM_BYTES, ROOM_KEY, MissingObject, ObjectInfo, check_key, check_prefix, is_key, link
 
 _PARTIAL = re.compile(r"\.[0-9a-f]{16}\.part", re.ASCII)
 _WAYS_OUT = {
@@ -42,7 +42,9 @@ class FolderStore:
 
     def put(self, key: str, data: bytes, *, mime: str) -> None:  # noqa: ARG002 - a file's type is its ending
         """Write beside the target, flush to disk, rename over it, flush the folder."""
-        path = self._path(key)
+        self._write(self._path(key), data)
+
+    def _write(self, path: Path, data: bytes) -> None:
         partial = path.with_name(f".{secrets.token_hex(8)}.part")
         try:
             self._refuse_links(path.parent)
@@ -56,6 +58,18 @@ class FolderStore:
             _sync_folder(path.parent)
         except OSError as refused:
             _fail("write", path, refused)
+
+    def check_room(self) -> None:
+        """Look at the disk's free space, write one byte and remove it."""
+        path = self._path(ROOM_KEY)
+        self._write(path, b"\0")
+        try:
+            free = _free_bytes(path)
+            path.unlink(missing_ok=True)
+        except OSError as refused:
+            _fail("write", path, refused)
+        if free < ROOM_BYTES:
+            _fail("write", path, OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))
 
     def get(self, key: str) -> bytes:
         """Read the file."""
@@ -175,6 +189,11 @@ def _file_size(path: Path) -> int:
     if not stat.S_ISREG(found.st_mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     return found.st_size
+
+
+def _free_bytes(path: Path) -> int:
+    disk = os.statvfs(path.parent)
+    return disk.f_bavail * disk.f_frsize
 
 
 def _write_through(path: Path, data: bytes) -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from comic_pipeline.model.errors import ErrorCode, Refused, StorageFault
-from comic_pipeline.objects.store import MissingObject, ObjectInfo, check_key, check_prefix, is_key, link
+from comic_pipeline.objects.store import ROOM_KEY, MissingObject, ObjectInfo, check_key, check_prefix, is_key, link
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
@@ -65,6 +65,11 @@ class S3Store:
         config = TransferConfig(multipart_threshold=_PART_BYTES, multipart_chunksize=_PART_BYTES, max_concurrency=4)
         with self._calling("write", name) as client:
             client.upload_fileobj(io.BytesIO(data), self._bucket, name, ExtraArgs={"ContentType": mime}, Config=config)
+
+    def check_room(self) -> None:
+        """Upload one byte and delete it: the service answers, the keys are right, the quota is not used up."""
+        self.put(ROOM_KEY, b"\0", mime="application/octet-stream")
+        self.delete(ROOM_KEY)
 
     def get(self, key: str) -> bytes:
         """Download."""

@@ -15,6 +15,10 @@ from urllib.parse import quote
 from comic_pipeline.model.errors import ErrorCode, Refused, StorageFault
 
 KEY_MAX_CHARS = 512
+# More than the largest answer that a provider sends inline (a 4K PNG is about 25 MB).
+ROOM_BYTES = 32 * 1024 * 1024
+# Where the small object that asks for room is written.
+ROOM_KEY = "staging/room"
 # Letters of one alphabet only: what a name looks like must be what it is, on every file system and in every URL. No part begins
 # with a dot, so "..", hidden files and files being written can never be objects.
 _PART = re.compile(r"[A-Za-z0-9_=-][A-Za-z0-9._=-]{0,199}")
@@ -41,6 +45,10 @@ class ObjectStore(Protocol):
 
     def put(self, key: str, data: bytes, *, mime: str) -> None:
         """Store `data` whole or not at all; what was under `key` before is replaced in the same instant."""
+        ...
+
+    def check_room(self) -> None:
+        """Raise StorageFault unless there is room for `ROOM_BYTES` now. Asked before what comes only once is bought."""
         ...
 
     def get(self, key: str) -> bytes:

@@ -28,6 +28,9 @@ async def create(desk: Desk, task: Task, *, provider: Provider[R], request: R, k
     (the attempt stays `intent`), WorkStopped.
     """
     for tries in count(1):
+        if not (provider.offline or provider.asynchronous):
+            # Its answer comes once: no place to keep it, no purchase.
+            await desk.check_room()
         await desk.turn(provider.name)
         departure = Departure(desk, task, _begin(desk, task, provider=provider, request=request, kind=kind))
         try:
@@ -150,7 +153,7 @@ async def _locate(desk: Desk, attempt: Attempt, done: Done) -> str:
         case Remote(url=url):
             return canonical_json({"url": url})
         case Inline(data=data):
-            await desk.put(staging_key(attempt), data, mime="application/octet-stream")
+            await desk.put_dear(staging_key(attempt), data, mime="application/octet-stream")
             return staged_result(attempt)
 
 

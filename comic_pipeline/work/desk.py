@@ -26,6 +26,8 @@ _WORTH_NOTING = 1.0
 _FIRST_LOOK, _LAST_LOOK, _LOOK_GROWTH = 0.1, 1.0, 1.5
 # Half a minute: a database that restarts, or a store that fails over, is back by then.
 _STORAGE_WAITS = (0.5, 1.0, 2.0, 4.0, 8.0, 15.0)
+# Five minutes: what is held in memory alone is bought again when it is let go.
+_DEAR_WAITS = (*_STORAGE_WAITS, *[30.0] * 9)
 _log = logging.getLogger("comic_pipeline.work")
 
 
@@ -132,6 +134,14 @@ class Desk:
         """Store bytes; a store that is away is tried again for half a minute. Raises StorageFault."""
         await self._patiently(lambda: asyncio.to_thread(self.objects.put, key, data, mime=mime))
 
+    async def put_dear(self, key: str, data: bytes, *, mime: str) -> None:
+        """Store bytes that are paid and cannot be had again: tried for five minutes before they are lost. Raises StorageFault."""
+        await self._patiently(lambda: asyncio.to_thread(self.objects.put, key, data, mime=mime), waits=_DEAR_WAITS)
+
+    async def check_room(self) -> None:
+        """Wait until the store takes objects; as patient as `put`. Raises StorageFault."""
+        await self._patiently(lambda: asyncio.to_thread(self.objects.check_room))
+
     async def has(self, key: str) -> bool:
         """Whether there is an object; as patient as `put`. Raises StorageFault."""
         return await self._patiently(lambda: asyncio.to_thread(self.objects.exists, key))
@@ -195,8 +205,8 @@ class Desk:
             )
         )
 
-    async def _patiently(self, act: Callable[[], Awaitable[T]]) -> T:
-        for wait in _STORAGE_WAITS:
+    async def _patiently(self, act: Callable[[], Awaitable[T]], *, waits: tuple[float, ...] = _STORAGE_WAITS) -> T:
+        for wait in waits:
             try:
                 return await act()
             except StorageFault as fault:

@@ -41,7 +41,7 @@ def trial(
     def begin(**changes: str) -> Trial:
         home = tmp_path / f"home-{len(begun)}"
         shutil.copytree(blank_home, home)
-        begun.append(Trial(home, shared_sandbox, user=f"{request.node.name}-{len(begun)}", **profile, **changes))
+        begun.append(Trial(home, shared_sandbox, user=f"{request.node.name}-{len(begun)}", profile=profile, **changes))
         return begun[-1]
 
     yield begin

@@ -45,10 +45,11 @@ class _FarEnough(Exception):
 class Trial:
     """One user with one project in a house of its own; `creates` and `spend` are what the sandbox saw of this trial alone."""
 
-    def __init__(self, home: Path, sandbox: Sandbox, *, user: str, **changes: str) -> None:
+    def __init__(self, home: Path, sandbox: Sandbox, *, user: str, profile: Mapping[str, str], **changes: str) -> None:
         self.sandbox = sandbox
         self._home = home
-        self.house = House(home, sandbox_environment(sandbox, **_SMALL, **_SHORT, **changes))
+        self._profile = profile
+        self.house = House(home, sandbox_environment(sandbox, **{**_SMALL, **_SHORT, **profile, **changes}))
         self.hurry()
         self._user = user
         self._before = sandbox.admin.books()
@@ -60,7 +61,7 @@ class Trial:
     def with_settings(self, **changes: str) -> "Trial":
         """The same project after an operator has changed the environment; only what follows counts as its own."""
         self.house.close()
-        return Trial(self._home, self.sandbox, user=self._user, **changes)
+        return Trial(self._home, self.sandbox, user=self._user, profile=self._profile, **changes)
 
     def make(self, *, before: Stage | None = None, idea: str = IDEA) -> ProjectStatus:
         """Ask for the film and drive it until it is no longer in production, or until stage `before` would begin."""

@@ -15,6 +15,7 @@ from dagster._core.storage.local_compute_log_manager import LocalComputeLogManag
 
 from comic_pipeline.model.errors import StorageFault
 from comic_pipeline.objects.folder import FolderStore
+from comic_pipeline_tests.disks import fill, small_disk
 
 KEY = "projects/p/film/final.mp4"
 
@@ -22,6 +23,7 @@ _PUT_64_MB = """
 import sys
 from pathlib import Path
 from comic_pipeline.objects.folder import FolderStore
+from comic_pipeline_tests.disks import fill, small_disk
 store, data = FolderStore(Path(sys.argv[1]), media_url="/logs/objects"), b"n" * 67_108_864
 sys.stdout.write("ready\\n"); sys.stdout.flush(); sys.stdin.readline()
 store.put(sys.argv[2], data, mime="video/mp4")
@@ -32,6 +34,7 @@ import resource, sys
 from pathlib import Path
 from comic_pipeline.model.errors import StorageFault
 from comic_pipeline.objects.folder import FolderStore
+from comic_pipeline_tests.disks import fill, small_disk
 resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
 try:
     FolderStore(Path(sys.argv[1]), media_url="/logs/objects").put(sys.argv[2], b"n" * 1_000_000, mime="video/mp4")
@@ -188,3 +191,17 @@ def test_the_webserver_finds_the_file_behind_the_link(store: FolderStore, root: 
 
     served = LocalComputeLogManager(str(root.parent)).get_captured_local_path(log_key, ending)
     assert Path(served) == root / key
+
+
+def test_a_disk_that_is_nearly_full_has_no_room(tmp_path: Path) -> None:
+    """Bytes left, but fewer than an answer may have: said before the answer is bought, with the way out."""
+    with small_disk(tmp_path / "disk", megabytes=16) as disk:
+        store = FolderStore(disk / "objects", media_url="/logs/objects")
+        with pytest.raises(StorageFault, match="No space left on device; free some space"):
+            store.check_room()
+        store.put("small.txt", b"fits", mime="text/plain")
+        fill(disk)
+        with pytest.raises(StorageFault, match="No space left on device; free some space"):
+            store.put("large.txt", b"x" * 100_000, mime="text/plain")
+        assert [info.key for info in store.list("")] == ["small.txt"]
+        assert not list(disk.rglob("*.part"))

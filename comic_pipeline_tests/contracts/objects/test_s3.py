@@ -12,6 +12,7 @@ from comic_pipeline.model.errors import Refused, StorageFault
 from comic_pipeline.objects import s3
 from comic_pipeline.objects.s3 import S3Store
 from comic_pipeline.objects.store import MissingObject
+from comic_pipeline_tests.cutting import cutting
 from comic_pipeline_tests.ports import free_port
 from comic_pipeline_tests.s3 import S3Server
 
@@ -168,3 +169,28 @@ def test_an_address_that_is_none_is_refused(address: str) -> None:
     """A typing error in COMIC_OBJECTS is found at start, not at the first film."""
     with pytest.raises(Refused):
         S3Store(address, endpoint="", media_url="/logs/objects")
+
+
+@pytest.mark.parametrize("size", [1_000_000, 20_000_000])
+def test_an_upload_that_is_cut_is_whole_or_not_there(s3_variables: S3Server, size: int) -> None:
+    """Twice the connection breaks in mid upload and the retries bring it through; for ever, and there is no object at all."""
+    with cutting(int(s3_variables.endpoint.rpartition(":")[2])) as way:
+        store = S3Store(f"s3://{s3_variables.make_bucket()}", endpoint=way.endpoint, media_url="/media")
+        data = secrets.token_bytes(size)
+        way.cuts = 2
+
+        store.put("whole.mp4", data, mime="video/mp4")
+
+        assert (way.done, store.get("whole.mp4") == data) == (2, True)
+        way.cuts = 1_000
+        with pytest.raises(StorageFault, match="cannot write"):
+            store.put("never.mp4", data, mime="video/mp4")
+        way.cuts = 0
+        assert [info.key for info in store.list("")] == ["whole.mp4"]
+
+
+def test_a_store_that_takes_nothing_has_no_room(s3_variables: S3Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wrong keys or a dead service are found before something is bought that could not be kept."""
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", secrets.token_hex(16))
+    with pytest.raises(StorageFault):
+        S3Store(f"s3://{s3_variables.make_bucket()}", endpoint=s3_variables.endpoint, media_url="/media").check_room()

@@ -223,3 +223,9 @@ def test_a_missing_object_is_a_storage_fault(store: ObjectStore) -> None:
 def test_url_names_the_object(store: ObjectStore) -> None:
     """The link follows the media address that the store was opened with."""
     assert store.url(KEY) == "/logs/objects/projects/moon-cat/frames/0-1a2b3c4d5e6f/png"
+
+
+def test_asking_for_room_leaves_nothing(store: ObjectStore) -> None:
+    """Asked before every purchase: it must not fill the store by asking."""
+    store.check_room()
+    assert list(store.list("")) == []
