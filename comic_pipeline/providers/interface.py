@@ -11,7 +11,7 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import Any, Protocol, TypeVar
 
-from comic_pipeline.model.errors import ProviderFault
+from comic_pipeline.model.errors import ErrorCode, ProviderFault
 from comic_pipeline.model.media import MediaRef
 from comic_pipeline.model.project import Aspect, Language, Resolution
 
@@ -23,10 +23,19 @@ JsonObject = dict[str, Any]
 
 @dataclass(frozen=True)
 class Picture:
-    """Picture bytes that go into a request; the hash stands for them in keys and logs."""
+    """A picture that goes into a request; its hash stands for it in keys and logs.
+
+    `data` is None when its file is gone: what was sent before can still be followed to its end, nothing new can be sent.
+    """
 
     media: MediaRef
-    data: bytes = field(repr=False)
+    data: bytes | None = field(repr=False)
+
+    def read(self) -> bytes:
+        """Its bytes. Raises ProviderFault(INPUT_INVALID) when they are gone."""
+        if self.data is None:
+            raise ProviderFault(ErrorCode.INPUT_INVALID, f"the file of the picture {self.media.key} is gone; make the frame anew")
+        return self.data
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,7 @@ def sniff_picture(data: bytes) -> str | None:
 
 def data_uri(picture: Picture) -> str:
     """The picture as `data:image/<lowercase format>;base64,…` (1.2). Raises ProviderFault(INPUT_INVALID) for anything else."""
-    return f"data:{_mime(picture)};base64,{base64.b64encode(picture.data).decode('ascii')}"
+    return f"data:{_mime(picture)};base64,{base64.b64encode(picture.read()).decode('ascii')}"
 
 
 def check_first_frame(picture: Picture, *, prompt: str) -> None:
@@ -47,7 +47,7 @@ def check_first_frame(picture: Picture, *, prompt: str) -> None:
         raise _bad(f"the first frame is {width}x{height}; its sides must be {SIDES[0]} to {SIDES[1]} pixels")
     if not RATIOS[0] <= width / height <= RATIOS[1]:
         raise _bad(f"the first frame is {width}x{height}; width to height must be {RATIOS[0]} to {RATIOS[1]}")
-    size = len(picture.data)
+    size = picture.media.size if picture.data is None else len(picture.data)
     if size >= PICTURE_BYTES:
         raise _bad(f"the first frame has {size} bytes; it must have less than {PICTURE_BYTES}")
     # 4 characters for 3 bytes; a JSON string takes at most 6 bytes for a byte of text, and 4 KB cover the other fields.
@@ -56,6 +56,9 @@ def check_first_frame(picture: Picture, *, prompt: str) -> None:
 
 
 def _mime(picture: Picture) -> str:
+    if picture.data is None:
+        # Sniffed when it was stored.
+        return picture.media.mime
     mime = sniff_picture(picture.data)
     if mime is None:
         raise _bad(f"the first frame {picture.media.key} is not a picture: it begins with {picture.data[:8]!r}")

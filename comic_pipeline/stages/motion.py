@@ -1,17 +1,21 @@
 """The moving picture of each shot, started from its frame. All shots are created together and polled together."""
 
 import asyncio
+import logging
 
 from comic_pipeline.model.media import Clip, Clips, FrameImages
 from comic_pipeline.model.storyboard import OverrideField, Shot, Storyboard
 from comic_pipeline.model.task import TaskType
 from comic_pipeline.model.workflow import Stage
+from comic_pipeline.objects.store import MissingObject
 from comic_pipeline.prompts import load_prompt
 from comic_pipeline.providers.interface import ClipRequest, Picture
 from comic_pipeline.stages.studio import Commission, Studio, as_wished, rule_of
 from comic_pipeline.stages.verifying import verify_video
 from comic_pipeline.work.orders import Order
 from comic_pipeline.work.runner import make_all
+
+_log = logging.getLogger("comic_pipeline.work")
 
 
 async def shoot_clips(studio: Studio, storyboard: Storyboard, frames: FrameImages) -> Clips:
@@ -33,7 +37,12 @@ async def shoot_clips(studio: Studio, storyboard: Storyboard, frames: FrameImage
 
 async def _load(studio: Studio, frames: FrameImages, seq: int) -> Picture:
     media = next(frame.media for frame in frames.frames if frame.seq == seq)
-    return Picture(media=media, data=await asyncio.to_thread(studio.desk.objects.get, media.key))
+    try:
+        return Picture(media=media, data=await asyncio.to_thread(studio.desk.objects.get, media.key))
+    except MissingObject:
+        # A clip that is paid and under way must not be lost with it; only a new one needs the bytes, and says so.
+        _log.warning("picture %s of shot %d is gone", media.key, seq)
+        return Picture(media=media, data=None)
 
 
 def order_of(studio: Commission, shot: Shot, picture: Picture, *, take: int) -> Order[ClipRequest]:

@@ -25,7 +25,7 @@ from comic_pipeline_tests.settings import sandbox_environment
 
 pytestmark = [pytest.mark.timeout(280), pytest.mark.endurance]
 
-_JOBS, _CREATES_A_SECOND, _PICTURES_A_SECOND = 2, 1.0, 2.0
+_JOBS, _CREATES_A_SECOND, _PICTURES_A_SECOND = 2, 1.0, 1.0
 _JOB_SECONDS = 30.0
 # Seconds: the sandbox notes an arrival when its process is given the processor.
 _NOTED_LATE = 0.03
@@ -65,10 +65,13 @@ def test_two_projects_together_stay_within_the_limits_and_use_them(tmp_path: Pat
             ("ark_video", Route.VIDEO_CREATE, _CREATES_A_SECOND),
             ("ark_image", Route.IMAGE, _PICTURES_A_SECOND),
         ):
-            gap, used = _smallest_gap(books.arrivals[route]), _rate_used(books.arrivals[route], rate=rate)
-            print(f"{provider}: arrived at least {gap:.3f} s apart, {used:.1%} of the rate used under load")  # noqa: T201
+            gap = _smallest_gap(books.arrivals[route])
+            print(f"{provider}: arrived at least {gap:.3f} s apart")  # noqa: T201
             assert gap >= 1.0 / rate - _NOTED_LATE
-            assert used > 0.9
+        # Clips wait for places, pictures for their turn alone.
+        used = _rate_used(books.arrivals[Route.IMAGE], rate=_PICTURES_A_SECOND)
+        print(f"{used:.1%} of the pictures' rate used under load")  # noqa: T201
+        assert used > 0.9
         wait_for("nothing held", lambda: not leftovers(deployment.workshop.database), seconds=30)
 
 
@@ -115,7 +118,7 @@ def _utilisation(jobs: list[JobReport]) -> float:
 
 
 def _rate_used(times: list[float], *, rate: float) -> float:
-    """The used part of the rate while more was wanted: a pause of over two turns is a wait for a place, or nobody's wish."""
+    """The used part of the rate while more was wanted: a pause of over two turns is nobody's wish."""
     busy = [gap for gap in (later - earlier for earlier, later in pairwise(sorted(times))) if gap <= 2.0 / rate]
     return len(busy) / (rate * sum(busy))
 

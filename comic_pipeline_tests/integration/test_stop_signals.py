@@ -27,8 +27,8 @@ pytestmark = [pytest.mark.timeout(280), pytest.mark.endurance]
 
 # Two seconds are promised for the run itself; a machine that runs other tests beside it gets more.
 _AT_MOST = 15.0
-# Twelve shots cost more than a paid project usually may.
-_BUDGETS = "free=2,preview=10,paid=200,premium=500"
+# Twelve shots cost more than a paid project usually may; a run at its max_runtime must not be one of a project at its time-out.
+_AMPLE = {"COMIC_BUDGETS": "free=2,preview=10,paid=200,premium=500", "COMIC_PROJECT_TIMEOUT": "1000000"}
 _TERMINATE = "mutation ($i: String!) { terminateRun(runId: $i) { __typename ... on TerminateRunFailure { message } } }"
 
 
@@ -36,9 +36,7 @@ _TERMINATE = "mutation ($i: String!) { terminateRun(runId: $i) { __typename ... 
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Deployment, Sandbox]]:
     """One deployment for all tests of this module; its pictures are drawn in the run itself, which takes CPU time."""
     with start_sandbox(latency={"video": 0.5}) as sandbox:
-        environment = sandbox_environment(
-            sandbox, COMIC_IMAGE_PROVIDER="offline", COMIC_RETRY_DELAYS="60", COMIC_BUDGETS=_BUDGETS
-        )
+        environment = sandbox_environment(sandbox, COMIC_IMAGE_PROVIDER="offline", COMIC_RETRY_DELAYS="60", **_AMPLE)
         deployment = Deployment(home=tmp_path_factory.mktemp("home"), environment=environment)
         try:
             deployment.start()

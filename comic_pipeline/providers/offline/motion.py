@@ -186,7 +186,7 @@ class OfflineVideo(AnswersAtOnce):
         """Everything that decides the clip. Raises ProviderFault(INPUT_INVALID) for a length or a picture that cannot be used."""
         if not 0 < request.duration_ms <= MAX_MS:
             raise ProviderFault(ErrorCode.INPUT_INVALID, f"a clip of {request.duration_ms} ms cannot be made; 1 to {MAX_MS} can")
-        _suffix(request.first_frame.data)
+        _suffix(request.first_frame.read())
         size = film_size(request.aspect, request.resolution)
         return {
             "first_frame": request.first_frame.media.sha256,
@@ -210,7 +210,9 @@ class OfflineVideo(AnswersAtOnce):
         graph = build_graph(plan_path(Move(told["move"]), size=size), size=size, frames=frames)
         arguments = ["-vf", graph, "-frames:v", str(frames), *_ENCODING]
         try:
-            data = await self._render(request.first_frame.data, arguments, timeout=_TIMEOUT + _TIMEOUT_PER_SECOND * frames / FPS)
+            data = await self._render(
+                request.first_frame.read(), arguments, timeout=_TIMEOUT + _TIMEOUT_PER_SECOND * frames / FPS
+            )
         except MediaFault as failed:
             raise ProviderFault(failed.code, f"the camera move failed: {failed.detail}") from failed
         except OSError as refused:

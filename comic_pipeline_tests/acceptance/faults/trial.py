@@ -107,6 +107,12 @@ class Trial:
         """What the sandbox charged."""
         return self.sandbox.admin.books().spend - self._before.spend
 
+    def files(self) -> list[Path]:
+        """Everything that the home holds: with SQLite the database, Dagster's event log, compute logs and documents too."""
+        found = [path for path in self._home.rglob("*") if path.is_file()]
+        assert self._profile or {"comic.db", "runs.db"} <= {path.name for path in found}
+        return found
+
     def attempts(self, kind: str) -> list[Attempt]:
         """All attempts of the tasks of this type, task by task."""
         with self.house.workshop.database.read() as connection:

@@ -204,6 +204,21 @@ def test_a_queued_job_of_a_cancelled_project_is_dropped_at_the_provider(bench: B
     assert [one.provider_request_id for one in bench.attempts()] == ["job-1", "job-2"]
 
 
+def test_cancel_after_a_retry_is_about_the_retrys_own_job(bench: Bench, videos: ScriptedProvider) -> None:
+    """open-ai-canvas #477: fail, retry, cancel while queued; the first job's id is never used again, nothing unrun is settled."""
+    videos.plan("poll", JobStatus(Phase.FAILED, word="failed", fault=ProviderFault(ErrorCode.MODERATION_REJECTED, "no")))
+    assert bench.refused(an_order(videos)).code is ErrorCode.MODERATION_REJECTED
+    bench.retry()
+    videos.plan("poll", then(bench.cancel, QUEUED))
+    videos.plan("cancel", CancelOutcome.CANCELLED)
+    assert bench.refused(an_order(videos)).code is ErrorCode.CANCELLED
+    assert videos.dropped == ["job-2"]
+    assert [(one.provider_request_id, one.state, one.cost) for one in bench.attempts()] == [
+        ("job-1", AttemptState.FAILED, 0),
+        ("job-2", AttemptState.FAILED, 0),
+    ]
+
+
 @pytest.mark.parametrize("answer", [CancelOutcome.TOO_LATE, CancelOutcome.UNSUPPORTED, BUSY])
 def test_a_job_that_cannot_be_dropped_is_followed_and_kept(bench: Bench, videos: ScriptedProvider, answer: object) -> None:
     """open-ai-canvas PR#253: the paid late result is kept, although the project was cancelled."""

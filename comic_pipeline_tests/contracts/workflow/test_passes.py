@@ -358,3 +358,17 @@ def test_a_waiting_run_is_left_alone(world: World) -> None:
     world.tick()
     assert world.run_of(STORYBOARD, project_id).phase is RunPhase.WAITING
     assert world.rounds(project_id)[STORYBOARD].round == 1
+
+
+def test_cancelling_the_first_of_a_line_reaches_the_last(world: World) -> None:
+    """ArcReel #650: A runs, B and C wait; A is cancelled, then B while it is queued; C must not wait for ever."""
+    numbers = [world.submit(SubmissionKind.PRODUCE, {"idea": idea}, tier=Tier.PAID) for idea in "abc"]
+    for number in numbers[:2]:
+        world.tick()
+        project_id = answer_of(world.row(number)).project_id
+        world.ask(SubmissionKind.CANCEL, project=project_id)
+        for _ in range(3):
+            world.tick()
+        assert world.project(project_id).status == "CANCELLED"
+    assert world.row(numbers[2]).status == "accepted"
+    assert world.project(answer_of(world.row(numbers[2])).project_id).status == "SCRIPT"

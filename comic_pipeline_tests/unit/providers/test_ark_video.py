@@ -1,6 +1,7 @@
 """Seedance tasks: one create, looks, money."""
 
 import base64
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -294,3 +295,14 @@ def test_task_id_cannot_leave_its_path() -> None:
     vendor = Vendor(httpx.Response(404))
     run(ark(vendor).poll("../../models?x=1", clip_request()))
     assert vendor.requests[0].url.raw_path.decode().endswith("/contents/generations/tasks/..%2F..%2Fmodels%3Fx%3D1")
+
+
+def test_a_clip_whose_first_frame_is_gone_can_be_followed_but_not_made() -> None:
+    """ArcReel #640, #648: the picture is deleted after the create, the resume validates it again, and the paid job is lost."""
+    vendor = Vendor(created())
+    there = picture()
+    gone = replace(there, data=None)
+    assert ark(vendor).describe(clip_request(first_frame=gone)) == ark(vendor).describe(clip_request(first_frame=there))
+    with pytest.raises(ProviderFault, match="is gone; make the frame anew") as refused:
+        run(ark(vendor).submit(clip_request(first_frame=gone)))
+    assert (refused.value.code, vendor.requests) == (ErrorCode.INPUT_INVALID, [])
