@@ -1,0 +1,80 @@
+"""The project's lock in the store: what the run tag cannot see (a run by hand, another machine's queue) waits its turn too."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from comic_pipeline.defs.run import _alone
+from comic_pipeline.model.ledger import Worker
+from comic_pipeline.model.workflow import Stage
+from comic_pipeline.objects.folder import FolderStore
+from comic_pipeline.settings import load_settings
+from comic_pipeline.stages.workshop import Workshop
+from comic_pipeline.store import projects, stages
+from comic_pipeline.store.database import Database
+from comic_pipeline.store.migrate import migrate
+from comic_pipeline_tests.builders import a_project, a_worker
+from comic_pipeline_tests.fakes import FakeClock
+
+
+@pytest.fixture
+def workshop(tmp_path: Path) -> Workshop:
+    """Two projects, with a clock that jumps."""
+    url = f"sqlite:///{tmp_path / 'comic.db'}"
+    migrate(url)
+    database, clock = Database(url), FakeClock()
+    with database.write() as connection:
+        for name in ("p1", "p2"):
+            projects.insert(connection, a_project(name, user_id=name))
+    return Workshop(
+        settings=load_settings(), database=database, objects=FolderStore(tmp_path / "objects", media_url="/m"), clock=clock
+    )
+
+
+def _worker(workshop: Workshop, name: str, project_id: str, stage: Stage) -> Worker:
+    worker = a_worker(name, stage_id=f"stage-{name}")
+    with workshop.database.write() as connection:
+        stages.request(
+            connection,
+            project_id,
+            stage,
+            stage_id=worker.stage_id,
+            priority=0,
+            now=workshop.clock.now(),
+            run_id=worker.run_id,
+        )
+    return worker
+
+
+def test_serial_stages_of_a_project_take_turns_and_others_do_not_wait(workshop: Workshop) -> None:
+    """Storyboard and film of one project never at once; another project and side-by-side stages are free. The wait is noted."""
+    at_work: list[str] = []
+    seen: dict[str, tuple[str, ...]] = {}
+
+    async def work(name: str, project_id: str, stage: Stage) -> None:
+        worker = _worker(workshop, name, project_id, stage)
+        async with _alone(workshop, workshop.project(project_id), worker, stage):
+            at_work.append(name)
+            seen[name] = tuple(at_work)
+            await workshop.clock.sleep(10)
+            at_work.remove(name)
+
+    async def all_at_once() -> None:
+        async with asyncio.TaskGroup() as group:
+            group.create_task(work("first", "p1", Stage.STORYBOARD))
+            group.create_task(work("second", "p1", Stage.FILM))
+            group.create_task(work("frames", "p1", Stage.FRAMES))
+            group.create_task(work("other", "p2", Stage.FILM))
+
+    workshop.clock.run(all_at_once())  # type: ignore[attr-defined]  # the fake one
+    assert seen == {
+        "first": ("first",),
+        "frames": ("first", "frames"),
+        "other": ("first", "frames", "other"),
+        "second": ("second",),
+    }
+    with workshop.database.read() as connection:
+        waited = {name: stages.get(connection, f"stage-{name}").waited_seconds for name in seen}  # type: ignore[union-attr]
+    assert waited == {"first": 0, "frames": 0, "other": 0, "second": pytest.approx(10, abs=0.6)}
+    workshop.database.close()
