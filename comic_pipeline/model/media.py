@@ -173,5 +173,6 @@ class PublishedVideo(_Value):
     cover: MediaRef
     srt: MediaRef | None
     manifest: MediaRef
+    provenance: MediaRef
     approved_by: str
     approved_at: datetime

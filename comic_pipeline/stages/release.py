@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 from pydantic import BaseModel, ConfigDict
 
 from comic_pipeline.model.errors import ErrorCode, Refused
-from comic_pipeline.model.media import CoverImage, FinalVideo, MediaRef, PublishedVideo, Subtitles
+from comic_pipeline.model.media import CoverImage, FinalVideo, MediaRef, PublishedVideo, ReviewPage, Subtitles
 from comic_pipeline.model.review import Decision, Review
 from comic_pipeline.model.task import sha256_hex
 from comic_pipeline.model.workflow import ProjectState
@@ -25,14 +25,15 @@ class ReleaseManifest(BaseModel):
     film: MediaRef
     cover: MediaRef
     srt: MediaRef | None
+    provenance: MediaRef
     made_from: dict[str, str]
     approved_by: str
     approved_at: str
     note: str
 
 
-async def publish(studio: Studio, film: FinalVideo, cover: CoverImage, subtitles: Subtitles) -> PublishedVideo:
-    """Copy film, cover and subtitles to `published/<project>/`, the manifest last: whoever sees it finds everything it names.
+async def publish(studio: Studio, film: FinalVideo, cover: CoverImage, subtitles: Subtitles, page: ReviewPage) -> PublishedVideo:
+    """Copy everything to `published/<project>/`, the manifest last: whoever sees it finds all that it names.
 
     Raises Refused(CONFLICT) unless the project is approved, and approved in this very film.
     """
@@ -47,6 +48,7 @@ async def publish(studio: Studio, film: FinalVideo, cover: CoverImage, subtitles
     published_film = await _copy(studio, film.media, f"film-v{version}")
     published_cover = await _copy(studio, cover.media, f"cover-v{version}")
     srt = None if subtitles.srt is None else await _copy(studio, subtitles.srt, f"film-v{version}")
+    provenance = await _copy(studio, page.manifest, f"provenance-v{version}")
     manifest = ReleaseManifest(
         project_id=studio.project.id,
         title=film.title,
@@ -54,6 +56,7 @@ async def publish(studio: Studio, film: FinalVideo, cover: CoverImage, subtitles
         film=published_film,
         cover=published_cover,
         srt=srt,
+        provenance=provenance,
         made_from={"film": film.media.key, "cover": cover.media.key},
         approved_by=approved.by,
         approved_at=approved.at.isoformat(),
@@ -66,6 +69,7 @@ async def publish(studio: Studio, film: FinalVideo, cover: CoverImage, subtitles
         cover=published_cover,
         srt=srt,
         manifest=await _write_manifest(studio, manifest),
+        provenance=provenance,
         approved_by=approved.by,
         approved_at=approved.at,
     )

@@ -30,7 +30,7 @@ GRAPH = {
         "cover_image",
         "timeline_export",
     },
-    "published_video": {"final_video", "cover_image", "subtitles"},
+    "published_video": {"final_video", "cover_image", "subtitles", "review_page"},
 }
 SPECS = {spec.key.to_user_string(): spec for spec in defs.resolve_all_asset_specs()}
 

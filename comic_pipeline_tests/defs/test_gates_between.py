@@ -25,6 +25,7 @@ from comic_pipeline.model.media import (
     MediaRef,
     Music,
     Production,
+    ReviewPage,
     Subtitles,
     TimelineExport,
     VoiceLine,
@@ -51,6 +52,7 @@ DOCUMENTS: dict[str, BaseModel] = {
     "final_video": FinalVideo(title="猫", media=_MEDIA, planned_ms=5_000, made=_MADE, offline=True),
     "cover_image": CoverImage(media=_MEDIA),
     "timeline_export": TimelineExport(bundle=_MEDIA, otio=_MEDIA, fcpxml=_MEDIA, edl=_MEDIA, frames=120, entries=()),
+    "review_page": ReviewPage(page=_MEDIA, manifest=_MEDIA, embedded=0, linked=0, warnings=0),
 }
 _FINDING = Finding(rule="not_blank", severity=Severity.ERROR, seq=0, measured="0", wanted="1")
 

@@ -5,12 +5,13 @@ import json
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from comic_pipeline.home import prepare_home
 from comic_pipeline.model.errors import ErrorCode, Refused
-from comic_pipeline.model.media import CoverImage, FinalVideo, MediaRef, Production, PublishedVideo, Subtitles
+from comic_pipeline.model.media import CoverImage, FinalVideo, MediaRef, Production, PublishedVideo, ReviewPage, Subtitles
 from comic_pipeline.model.money import ZERO
 from comic_pipeline.model.review import Decision, Review
 from comic_pipeline.model.task import sha256_hex
@@ -43,12 +44,13 @@ def stored(workshop: Workshop, name: str, data: bytes) -> MediaRef:
     return MediaRef(key=key, sha256=sha256_hex(data), size=len(data), mime="application/octet-stream")
 
 
-def a_film(workshop: Workshop, data: bytes = b"film") -> tuple[FinalVideo, CoverImage, Subtitles]:
+def a_film(workshop: Workshop, data: bytes = b"film") -> tuple[FinalVideo, CoverImage, Subtitles, ReviewPage]:
     """A finished film with cover and subtitles."""
     made = Production(task_id="t", provider="x", model="x", cost=ZERO, template_hash="", seconds=0.0, reused=False)
     film = FinalVideo(title="猫", media=stored(workshop, "a.mp4", data), planned_ms=1, made=made, offline=True)
     cover = CoverImage(media=stored(workshop, "c.png", b"cover"))
-    return film, cover, Subtitles(cues=(), srt=stored(workshop, "s.srt", b"words"))
+    page = ReviewPage(page=cover.media, manifest=stored(workshop, "m.json", b"{}"), embedded=0, linked=0, warnings=0)
+    return film, cover, Subtitles(cues=(), srt=stored(workshop, "s.srt", b"words")), page
 
 
 def approve(workshop: Workshop, film: FinalVideo, *, decision: Decision = Decision.APPROVE) -> None:
@@ -67,14 +69,14 @@ def approve(workshop: Workshop, film: FinalVideo, *, decision: Decision = Decisi
         reviews.record(connection, review)
 
 
-def release(workshop: Workshop, film: FinalVideo, cover: CoverImage, words: Subtitles) -> PublishedVideo:
+def release(workshop: Workshop, *material: Any) -> PublishedVideo:
     """The work of the asset `published_video`."""
 
     async def work() -> PublishedVideo:
         providers = workshop.build_providers()
         try:
             studio: Studio = workshop.studio(workshop.project("p1"), a_worker(), providers)
-            return await publish(studio, film, cover, words)
+            return await publish(studio, *material)
         finally:
             await providers.close()
 
@@ -96,6 +98,7 @@ def test_what_was_approved_is_copied_under_final_names(workshop: Workshop) -> No
         "film-v1.mp4": b"film",
         "cover-v1.png": b"cover",
         "film-v1.srt": b"words",
+        "provenance-v1.json": b"{}",
     }
     manifest = json.loads(there["manifest-v1.json"])
     assert (manifest["film"]["key"], manifest["film"]["sha256"]) == (made.film.key, sha256_hex(b"film"))
@@ -140,7 +143,7 @@ class DyingStore(FolderStore):
         super().put(key, data, mime=mime)
 
 
-@pytest.mark.parametrize("lives", range(4))
+@pytest.mark.parametrize("lives", range(5))
 def test_a_release_that_is_killed_is_finished_by_the_next_run(workshop: Workshop, lives: int) -> None:
     """The manifest comes last: until it is there nobody is told of a release, and the next run writes the same version."""
     material = a_film(workshop)
@@ -155,7 +158,7 @@ def test_a_release_that_is_killed_is_finished_by_the_next_run(workshop: Workshop
     assert len(published(workshop)) == lives
     assert "manifest-v1.json" not in published(workshop)
     assert release(workshop, *material).version == 1
-    assert sorted(published(workshop)) == ["cover-v1.png", "film-v1.mp4", "film-v1.srt", "manifest-v1.json"]
+    assert sorted(published(workshop)) == ["cover-v1.png", "film-v1.mp4", "film-v1.srt", "manifest-v1.json", "provenance-v1.json"]
 
 
 def test_a_second_version_leaves_the_first_where_it_is(workshop: Workshop) -> None:

@@ -6,7 +6,7 @@ from comic_pipeline.defs.metadata import data_version, link, picture
 from comic_pipeline.defs.owners import OPERATIONS
 from comic_pipeline.defs.partitions import PROJECTS
 from comic_pipeline.defs.run import ROUND_POLICY, run_stage
-from comic_pipeline.model.media import CoverImage, FinalVideo, PublishedVideo, Subtitles
+from comic_pipeline.model.media import CoverImage, FinalVideo, PublishedVideo, ReviewPage, Subtitles
 from comic_pipeline.model.workflow import Stage
 from comic_pipeline.stages.release import publish
 
@@ -22,17 +22,22 @@ from comic_pipeline.stages.release import publish
     io_manager_key="documents",
     required_resource_keys={"workshop"},
 )
-def published_video(
-    context: dg.AssetExecutionContext, final_video: FinalVideo, cover_image: CoverImage, subtitles: Subtitles
+def published_video(  # one input a file that is published
+    context: dg.AssetExecutionContext,
+    final_video: FinalVideo,
+    cover_image: CoverImage,
+    subtitles: Subtitles,
+    review_page: ReviewPage,
 ) -> dg.Output[PublishedVideo]:
-    """The approved film under its final name in `published/`, with cover, subtitles and a manifest; never overwritten.
+    """The approved film under its final name in `published/`, with cover, subtitles, provenance and a manifest.
 
-    Exists only for projects that a person (or, where the settings allow it, a clean sheet of checks) has approved.
+    Never overwritten: a new version has a new name. It exists only for projects that a person, or where the settings allow it a
+    clean sheet of checks, has approved.
     """
     return run_stage(
         context,
         Stage.RELEASE,
-        lambda studio: publish(studio, final_video, cover_image, subtitles),
+        lambda studio: publish(studio, final_video, cover_image, subtitles, review_page),
         show=lambda made: _show_release(context, made),
         given={"final_video": final_video, "cover_image": cover_image},
     )
@@ -47,6 +52,7 @@ def _show_release(context: dg.AssetExecutionContext, made: PublishedVideo) -> dg
             "cover": picture(objects, made.cover),
             "film": link(objects, made.film),
             "manifest": link(objects, made.manifest),
+            "provenance": link(objects, made.provenance),
             "title": made.title,
             "version": made.version,
             "approved_by": made.approved_by,
