@@ -74,7 +74,7 @@ STILL_LEVELS = 5.0
 STILL_BLOCK_PX = 10
 STILL_SHARE = 0.8
 STILL_RUN_MS = 1_500
-# SSIM of the clip's first picture and the best fitting part of its image: own image 0.82 to 0.99, another shot's at most 0.48.
+# SSIM of the clip's first picture and the best fitting part of its image: own image 0.74 to 0.99, another shot's at most 0.48.
 LIKENESS_SIDE = 160
 UNLIKE = 0.50
 HARDLY_ALIKE = 0.62

@@ -89,6 +89,17 @@ def test_a_picture_of_another_shape_is_compared_with_its_middle() -> None:
     assert likeness(shown.getvalue(), encode_picture(tall, "png")) > 0.8
 
 
+def test_a_turned_clip_is_compared_as_it_is_shown(make: Make, tmp_path: Path) -> None:
+    """A clip that is stored lying and played standing starts from its standing picture."""
+    lying = tmp_path / "lying.mp4"
+    lying.write_bytes(moving())
+    turned = make("turned-clip.mp4", "-display_rotation", "90", "-i", str(lying), "-c", "copy")
+    with Image.open(io.BytesIO(PICTURE)) as picture:
+        standing = io.BytesIO()
+        picture.rotate(90, expand=True).save(standing, "PNG")
+    assert likeness(measure_motion(turned).first, standing.getvalue()) > 0.9
+
+
 @pytest.mark.parametrize(
     ("source", "rule", "severity"),
     [
