@@ -1,6 +1,6 @@
 """Where a project stands, for people and programs: one read of the tables, no decisions."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from decimal import Decimal
 from math import ceil
@@ -15,7 +15,7 @@ from comic_pipeline.model.workflow import ACTIVE_PROJECT_STATES, PRODUCTION, STA
 from comic_pipeline.settings import Settings
 from comic_pipeline.store import ledger, projects
 from comic_pipeline.store.database import Connection
-from comic_pipeline.store.views import progress_of
+from comic_pipeline.store.views import CostLine, costs, progress_of
 
 # Wording that users see (zh / en), by what they want to know rather than by our states.
 _WORDS = {
@@ -28,8 +28,8 @@ _WORDS = {
 }
 
 
-class ProjectStatus(BaseModel):
-    """One project. Money is CNY, times are UTC; `film` is the object key of the newest film, `tasks` are ledger rows."""
+class ProjectFacts(BaseModel):
+    """One project without its tasks. Money is CNY, times are UTC; `film` is the object key of the newest film."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -57,7 +57,38 @@ class ProjectStatus(BaseModel):
     film: str | None
     created_at: datetime
     finished_at: datetime | None
+
+
+class ProjectStatus(ProjectFacts):
+    """One project, with its ledger rows."""
+
     tasks: tuple[Task, ...]
+
+
+class ProjectReport(ProjectFacts):
+    """One project as it is told to readers outside: `costs` by type of work and provider, `film_url` for people.
+
+    Of two reports the one with the later `updated_at`, then the later `at`, is the newer one.
+    """
+
+    film_url: str | None
+    updated_at: datetime
+    costs: tuple[CostLine, ...]
+    at: datetime
+
+
+def report_of(
+    connection: Connection, project_id: str, settings: Settings, *, link: Callable[[str], str], now: datetime
+) -> ProjectReport:
+    """The project's report; `link` makes a URL of an object key. Raises Refused(NOT_FOUND)."""
+    status = status_of(connection, project_id, settings)
+    return ProjectReport(
+        **status.model_dump(exclude={"tasks"}),
+        film_url=link(status.film) if status.film else None,
+        updated_at=projects.get(connection, project_id).updated_at,
+        costs=tuple(costs(connection, project_id)),
+        at=now,
+    )
 
 
 def status_of(connection: Connection, project_id: str, settings: Settings) -> ProjectStatus:

@@ -1,7 +1,8 @@
 """What operators do from the UI, and the backend over GraphQL: jobs that write one submission and decide it, nothing else.
 
 Each answers in its run: tags `comic/project`, `comic/submission` and `comic/answer` (JSON), the same as metadata of its output,
-and a failure with `comic/error_code` when the request is refused. Started twice with one `key`, they answer twice and act once.
+and a failure with `comic/error_code` and `comic/refusal` (JSON) when the request is refused. Started twice with one `key`, they
+answer twice and act once.
 """
 
 import json
@@ -13,7 +14,8 @@ from pydantic import BaseModel, Field
 
 from comic_pipeline import service
 from comic_pipeline.defs.failing import failure_of
-from comic_pipeline.model.errors import ComicError
+from comic_pipeline.defs.reporting import status_event
+from comic_pipeline.model.errors import ERROR_RULES, ComicError
 from comic_pipeline.model.project import Aspect, DurationBucket, RawProduceRequest, Resolution, Tier
 from comic_pipeline.model.review import Decision, ReviewRequest
 from comic_pipeline.model.submission import Answer, CancelRequest, RedoRequest
@@ -23,6 +25,7 @@ from comic_pipeline.store import submissions
 from comic_pipeline.store.submissions import NewSubmission
 
 ANSWER_TAG = "comic/answer"
+REFUSAL_TAG = "comic/refusal"
 SUBMISSION_TAG = "comic/submission"
 _PROJECT = Field(description="Project id, the partition key: p-20261130-0123456789")
 _BY = Field(default="operator", description="Who asks; recorded.")
@@ -162,6 +165,7 @@ def _carry_out(
     try:
         answer = _decide(context, workshop, new)
     except ComicError as refused:
+        _tell(context, {REFUSAL_TAG: _in_words(refused)})
         raise failure_of(context, refused) from refused
     return dg.Output(dict(answer), metadata={name: dg.MetadataValue.text(str(value)) for name, value in answer.items()})
 
@@ -180,8 +184,16 @@ def _decide(context: dg.OpExecutionContext, workshop: Workshop, new: NewSubmissi
             _tell(context, {ANSWER_TAG: json.dumps(waiting, ensure_ascii=False)})
             return waiting
         answer: Answer = service.answer_of(connection, submission.id)
+        # Whoever reads the answer and then the status must not find the status of before.
+        context.log_event(status_event(workshop, connection, answer.project_id))
     _tell(context, {PROJECT_TAG: answer.project_id, ANSWER_TAG: answer.model_dump_json(exclude_defaults=True)})
     return {"submission_id": submission.id, **answer.model_dump(mode="json", exclude_defaults=True)}
+
+
+def _in_words(refused: ComicError) -> str:
+    rule = ERROR_RULES[refused.code]
+    said = {"error_code": refused.code, "detail": refused.detail, "message_zh": rule.zh, "message_en": rule.en}
+    return json.dumps(said, ensure_ascii=False)
 
 
 def _tell(context: dg.OpExecutionContext, tags: dict[str, str]) -> None:

@@ -11,7 +11,7 @@ from sqlalchemy.types import TypeEngine
 from comic_pipeline.model.errors import ErrorCode, Refused
 from comic_pipeline.model.project import Tier
 from comic_pipeline.model.task import TaskType
-from comic_pipeline.model.workflow import ProjectState, Stage
+from comic_pipeline.model.workflow import ACTIVE_PROJECT_STATES, ProjectState, Stage
 from comic_pipeline.store.columns import Money, UtcTime
 from comic_pipeline.store.rows import read_row
 
@@ -72,6 +72,18 @@ def progress_of(connection: Connection, project_id: str) -> ProjectProgress:
     if row is None:
         raise Refused(ErrorCode.NOT_FOUND, f"project {project_id[:80]!r} does not exist; `comic projects` lists them")
     return read_row(ProjectProgress, row)
+
+
+def moving(connection: Connection, *, since: datetime | None) -> list[ProjectProgress]:
+    """Projects whose numbers may have changed: those at work, and those that moved at or after `since` (None: all).
+
+    The longest unmoved come first.
+    """
+    statement = select(_progress).order_by(_progress.c.updated_at, _progress.c.project_id)
+    if since is not None:
+        at_work = [state for state in ACTIVE_PROJECT_STATES if state is not ProjectState.QUEUED]
+        statement = statement.where(_progress.c.status.in_(at_work) | (_progress.c.updated_at >= since))
+    return [read_row(ProjectProgress, row) for row in connection.execute(statement).mappings()]
 
 
 def costs(connection: Connection, project_id: str | None) -> list[CostLine]:

@@ -63,6 +63,11 @@ class Launchpad:
         run = self.start(name, **config)
         assert run.status is dg.DagsterRunStatus.FAILURE
         assert "comic/answer" not in run.tags
+        said = json.loads(run.tags["comic/refusal"])
+        assert said["error_code"] == run.tags["comic/error_code"]
+        assert said["detail"]
+        assert said["message_zh"]
+        assert said["message_en"]
         return run.tags["comic/error_code"]
 
 
@@ -236,6 +241,18 @@ def test_an_approval_releases_the_film(pad: Launchpad) -> None:
     assert pad.door.rounds()[Stage.RELEASE].status is StageStatus.REQUESTED
     assert pad.accepted("review_project", project="p1", decision="APPROVE", by="ann")["reused"] is True
     assert pad.refused("review_project", project="p1", decision="REJECT", by="ann") == "CONFLICT"
+
+
+def test_whoever_reads_the_answer_finds_the_status_that_follows_from_it(pad: Launchpad) -> None:
+    """The run itself tells it to `project_status`: a backend that retries and looks must not see the failure of before."""
+    pad.door.put(a_project(**BROKEN), STUCK)
+    run = pad.start("retry_project", project="p1")
+    event = pad.instance.get_latest_materialization_event(dg.AssetKey("project_status"))
+    assert event is not None
+    assert event.run_id == run.run_id
+    assert event.asset_materialization is not None
+    assert event.asset_materialization.partition == "p1"
+    assert event.asset_materialization.metadata["report"].value["status"] == "QUEUED"
 
 
 def test_a_rejection_ends_it_or_has_shots_made_anew(pad: Launchpad) -> None:
