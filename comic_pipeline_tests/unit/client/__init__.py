@@ -1,0 +1,1 @@
+"""The client of a backend, its documents and its wire."""
