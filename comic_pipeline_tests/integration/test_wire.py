@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -43,24 +43,32 @@ class Line:
     url: str = ""
     connections: int = 0
     received: bytearray = field(default_factory=bytearray)
+    serving: set["asyncio.Task[None]"] = field(default_factory=set)
 
-    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """One connection."""
+    def answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """A new connection."""
         self.connections += 1
+        self.serving.add(asyncio.create_task(self._serve(reader, writer)))
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.received += (head := await reader.read(65_536))
         if head:
             writer.write(b"HTTP/1.1 400 Bad Request\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}")
-            await writer.drain()
         writer.close()
+        # The other end may have gone first.
+        with suppress(ConnectionError):
+            await writer.wait_closed()
 
 
 @asynccontextmanager
 async def listening() -> AsyncIterator[Line]:
     line = Line()
-    server = await asyncio.start_server(line.serve, "127.0.0.1", 0)
+    server = await asyncio.start_server(line.answer, "127.0.0.1", 0)
     line.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
     async with server:
         yield line
+    # Each connection is closed before its loop is, by the client's `close` at the latest.
+    await asyncio.gather(*line.serving)
 
 
 def _adapter(name: str, line: Line) -> tuple[Provider[Any], Any]:
@@ -121,12 +129,12 @@ def test_a_create_that_is_stopped_at_its_gate_is_never_sent() -> None:
 
 def test_the_wait_at_the_gate_is_not_the_providers_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """A create may wait longer for its moment than its answer may take; otherwise the wait would be taken for a lost answer."""
-    monkeypatch.setattr(http, "CONNECT_SECONDS", 0.05)
+    monkeypatch.setattr(http, "CONNECT_SECONDS", 1.0)
 
     async def main() -> None:
         async with listening() as line:
-            wire = Wire(service(base_url=line.url), create_seconds=0.15)
-            reply = await wire.create("/x", {}, go=lambda: asyncio.sleep(0.4))
+            wire = Wire(service(base_url=line.url), create_seconds=1.0)
+            reply = await wire.create("/x", {}, go=lambda: asyncio.sleep(2.2))
             await wire.close()
             assert reply.status == 400
 
