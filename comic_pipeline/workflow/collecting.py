@@ -13,9 +13,9 @@ from comic_pipeline.workflow.ending import end_round
 from comic_pipeline.workflow.rows import Rows
 from comic_pipeline.workflow.runs import ALIVE, Runs, SeenRun
 
-# Seconds from the start of a run's process until it claims its row: 3 on an idle machine, 20 when eight start at once.
-# Dagster's own time-out is 120. A run that was only slow finds its row ended and does nothing.
-_START_PATIENCE = 60.0
+# Seconds from the start of a run's process until it claims its row: 3 on an idle machine, up to 60 seen at a load of 20 on two
+# cores. Dagster's own time-out is 120, looked at every 15. A run that was only slow finds its row ended and does nothing.
+_START_PATIENCE = 90.0
 
 
 @dataclass(frozen=True)
