@@ -82,9 +82,13 @@ class Composed:
             text=True,
             check=True,
         )
-        path = self.home / "secrets" / file
+        self.write_secret(file, f"{self.secret(file)}{name} {hashed.stdout.strip()}\n")
+
+    def write_secret(self, name: str, text: str) -> None:
+        """Put something into a secret file."""
+        path = self.home / "secrets" / name
         path.chmod(0o600)
-        path.write_text(f"{path.read_text()}{name} {hashed.stdout.strip()}\n")
+        path.write_text(text)
 
     def postgres(self) -> PostgresServer:
         """The server, with the password of the secret file and what its container would run at its first start."""
@@ -106,6 +110,15 @@ class Composed:
             timeout=120,
         )
         assert done.returncode == 0, done.stdout + done.stderr
+
+    def comic(self, *arguments: str) -> Any:
+        """What `docker compose run --rm init comic … --json` prints, parsed. Raises AssertionError with what it said instead."""
+        command = [*image_entry_point(), "comic", *arguments, "--json"]
+        done = subprocess.run(
+            command, env=self.environment("init"), cwd=self.home, capture_output=True, text=True, check=False, timeout=120
+        )
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
 
     def start(self, *names: str) -> None:
         """Start services, one after another, each healthy by its own check before the next."""
@@ -213,9 +226,14 @@ _HOST_ONLY = {"s3": _weed_ports}
 
 
 @contextmanager
-def running(home: Path, choices: Mapping[str, str]) -> Iterator[Composed]:
-    """The whole deployment, in the order that compose would start it. Its logs are printed when the test fails."""
+def running(home: Path, choices: Mapping[str, str], *, keys: Mapping[str, str]) -> Iterator[Composed]:
+    """The whole deployment, in the order that compose would start it. Its logs are printed when the test fails.
+
+    `keys` are the providers' keys by the names of their secret files.
+    """
     composed = Composed(home, choices)
+    for name, key in keys.items():
+        composed.write_secret(name, key)
     composed.admit("operators", "olga", "operator-password")
     composed.admit("operators", "backend", "backend-password")
     composed.admit("readers", "rita", "reader-password")
