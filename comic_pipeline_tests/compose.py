@@ -86,9 +86,7 @@ class Composed:
 
     def write_secret(self, name: str, text: str) -> None:
         """Put something into a secret file."""
-        path = self.home / "secrets" / name
-        path.chmod(0o600)
-        path.write_text(text)
+        (self.home / "secrets" / name).write_text(text)
 
     def postgres(self) -> PostgresServer:
         """The server, with the password of the secret file and what its container would run at its first start."""

@@ -13,7 +13,7 @@ random() { head -c "$1" /dev/urandom | od -An -v -tx1 | tr -d ' \n'; }
 
 keep() {  # NAME: standard input becomes the file, unless it is there
     [ -e "$folder/$1" ] || cat > "$folder/$1"
-    chmod 444 "$folder/$1"
+    chmod 644 "$folder/$1"
 }
 
 random 24 | keep database_password
