@@ -23,7 +23,7 @@ from comic_pipeline_tests.sandbox.jobs import JobReport
 from comic_pipeline_tests.sandbox.process import Sandbox, start_sandbox
 from comic_pipeline_tests.settings import sandbox_environment
 
-pytestmark = [pytest.mark.timeout(280), pytest.mark.endurance]
+pytestmark = [pytest.mark.timeout(1_200), pytest.mark.endurance]
 
 _JOBS, _CREATES_A_SECOND, _PICTURES_A_SECOND = 2, 1.0, 1.0
 _JOB_SECONDS = 30.0

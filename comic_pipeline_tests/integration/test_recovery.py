@@ -20,7 +20,7 @@ from comic_pipeline_tests.reckoning import leftovers, reckon
 from comic_pipeline_tests.sandbox.process import Sandbox, start_sandbox
 from comic_pipeline_tests.settings import sandbox_environment
 
-pytestmark = [pytest.mark.timeout(400), pytest.mark.endurance]
+pytestmark = [pytest.mark.timeout(1_200), pytest.mark.endurance]
 
 # Long enough that no job ends while processes are killed and started again; `advance` ends them all.
 _JOB_SECONDS = 900.0

@@ -23,7 +23,7 @@ from comic_pipeline_tests.sandbox.faults import CREATES, Fault, Kind, Route, api
 from comic_pipeline_tests.sandbox.process import Sandbox, start_sandbox
 from comic_pipeline_tests.settings import sandbox_environment
 
-pytestmark = [pytest.mark.timeout(280), pytest.mark.endurance]
+pytestmark = [pytest.mark.timeout(1_200), pytest.mark.endurance]
 
 # Two seconds are promised for the run itself; a machine that runs other tests beside it gets more.
 _AT_MOST = 15.0
