@@ -27,7 +27,7 @@ _LOOK = 0.25
 
 
 def wait_for(what: str, seen: Callable[[], Any], *, seconds: float) -> Any:
-    """The first true answer of `seen`. Fails the test by name after `seconds`, on a busy machine after as much more as it is busy."""
+    """The first true answer of `seen`. Fails the test by name after `seconds`, on a busy machine after as much longer."""
     began = time.monotonic()
     while (waited := time.monotonic() - began) < seconds * _busy():
         answer = seen()
