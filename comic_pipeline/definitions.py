@@ -11,19 +11,22 @@ from comic_pipeline.defs.io import document_io_manager
 from comic_pipeline.defs.jobs import STAGE_JOBS
 from comic_pipeline.defs.operations import OPERATOR_JOBS
 from comic_pipeline.defs.reporting import PROJECT_STATUS, status_sensor
+from comic_pipeline.defs.reports import make_reports, make_reports_daily
 from comic_pipeline.defs.resources import open_from_environment, workshop_resource
 from comic_pipeline.defs.sensors import workflow_sensor
+from comic_pipeline.defs.sources import source_specs, view_specs
 from comic_pipeline.defs.telling import alerts_sensor, notification_sensor
+from comic_pipeline.settings import load_settings
 from comic_pipeline.stages.workshop import Workshop
 
 
 def build_definitions(opener: Callable[[], Workshop]) -> dg.Definitions:
     """All definitions over the workshop that `opener` opens; tests give their own."""
     return dg.Definitions(
-        assets=[*ASSETS, PROJECT_STATUS],
+        assets=[*source_specs(load_settings()), *ASSETS, *view_specs(), PROJECT_STATUS],
         asset_checks=CHECKS,
-        jobs=[*STAGE_JOBS, *OPERATOR_JOBS, clean_up],
-        schedules=[clean_up_daily],
+        jobs=[*STAGE_JOBS, *OPERATOR_JOBS, clean_up, make_reports],
+        schedules=[clean_up_daily, make_reports_daily],
         sensors=[workflow_sensor, status_sensor, notification_sensor, alerts_sensor],
         resources={"workshop": workshop_resource(opener), "documents": document_io_manager},
         # One process a run: a multiprocess step costs 2.4 s and 110 MB (dagster.md section 5), and shots fan out by asyncio.

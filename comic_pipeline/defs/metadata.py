@@ -60,9 +60,9 @@ def shot_links(objects: ObjectStore, media: Iterable[tuple[int, MediaRef]]) -> d
     return dg.MetadataValue.md(" ".join(links) or "none")
 
 
-def shot_table(rows: Iterable[Row]) -> dg.TableMetadataValue:
-    """One row a shot."""
-    return dg.MetadataValue.table(records=[dg.TableRecord(row) for row in rows])
+def shot_table(rows: Iterable[Row], columns: dg.TableSchema | None = None) -> dg.TableMetadataValue:
+    """One row a shot, with what its columns mean where that is written down."""
+    return dg.MetadataValue.table(records=[dg.TableRecord(row) for row in rows], schema=columns)
 
 
 def _stable(value: Any) -> Any:

@@ -1,19 +1,23 @@
 """What every asset, check and job must say of itself, and a picture of the whole graph in text: a lost edge becomes a diff."""
 
-import dagster as dg
 import pytest
 
 from comic_pipeline.definitions import defs
+from comic_pipeline.defs.partitions import DAYS, PROJECTS
 from comic_pipeline.model.workflow import STAGE_OF_ASSET, STAGE_RULES
 from comic_pipeline.quality import GATES
 from comic_pipeline.quality.rules import GATE_RULES
 
-GROUPS = {"story", "pictures", "sound", "motion", "film", "release", "projects"}
+GROUPS = {"story", "pictures", "sound", "motion", "film", "release", "projects", "sources", "views", "reports"}
+PAID = {"storyboard", "frame_images", "voice_lines", "clips", "music", "final_video"}
+VIEWS = {"project_progress": {*PAID, "submissions"}, "project_costs": PAID, "provider_health": PAID, "qc_results": set(GATES)}
+SOURCES = ("submissions", "text_provider", "image_provider", "voice_provider", "video_provider")
 GRAPH = {
-    "storyboard": set(),
-    "frame_images": {"storyboard"},
-    "voice_lines": {"storyboard"},
-    "clips": {"storyboard", "frame_images"},
+    **{name: set() for name in SOURCES},
+    "storyboard": {"submissions", "text_provider"},
+    "frame_images": {"storyboard", "image_provider"},
+    "voice_lines": {"storyboard", "voice_provider"},
+    "clips": {"storyboard", "frame_images", "video_provider"},
     "subtitles": {"voice_lines", "clips"},
     "music": {"storyboard"},
     "final_video": {"storyboard", "voice_lines", "clips", "subtitles", "music"},
@@ -32,10 +36,13 @@ GRAPH = {
     },
     "published_video": {"final_video", "cover_image", "subtitles", "review_page"},
     "project_status": set(),
+    **VIEWS,
+    "daily_production": set(VIEWS),
 }
 SPECS = {spec.key.to_user_string(): spec for spec in defs.resolve_all_asset_specs()}
-# Told by sensors and jobs, not made by a stage.
-EXTERNAL = {"project_status"}
+# Told by sensors and jobs, or only named: no stage makes them.
+EXTERNAL = {"project_status", *SOURCES, *VIEWS}
+REPORTS = {"daily_production"}
 
 
 @pytest.mark.parametrize("name", sorted(SPECS))
@@ -47,10 +54,13 @@ def test_every_asset_says_what_it_is_and_whose(name: str) -> None:
     assert spec.group_name in GROUPS
     assert spec.kinds
     assert spec.tags.get("comic/stage") == STAGE_OF_ASSET.get(name)
-    assert (name in STAGE_OF_ASSET) != (name in EXTERNAL)
+    assert (name in STAGE_OF_ASSET) != (name in EXTERNAL | REPORTS)
+    if name in {*SOURCES, *VIEWS}:
+        assert spec.partitions_def is None
+        assert spec.tags["comic/source"]
+        return
     assert spec.code_version
-    assert isinstance(spec.partitions_def, dg.DynamicPartitionsDefinition)
-    assert spec.partitions_def.name == "projects"
+    assert spec.partitions_def == (DAYS if name in REPORTS else PROJECTS)
 
 
 def test_the_code_location_loads_as_a_server_loads_it() -> None:
@@ -87,7 +97,7 @@ def test_every_stage_has_its_job_with_its_assets_and_gates() -> None:
         assert job.executor_def.name == "in_process"
 
 
-@pytest.mark.parametrize("name", sorted(SPECS.keys() - EXTERNAL))
+@pytest.mark.parametrize("name", sorted(SPECS.keys() - EXTERNAL - REPORTS))
 def test_every_asset_shows_its_retry_policy(name: str) -> None:
     """Operators see in the UI that rounds are retried; the ledger decides how often."""
     policy = defs.get_repository_def().assets_defs_by_key[SPECS[name].key].op.retry_policy

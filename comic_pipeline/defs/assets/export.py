@@ -6,6 +6,7 @@ from comic_pipeline.defs.metadata import code_versions, data_version, link
 from comic_pipeline.defs.owners import FILM
 from comic_pipeline.defs.partitions import PROJECTS
 from comic_pipeline.defs.run import ROUND_POLICY, run_stage
+from comic_pipeline.defs.versions import code_version
 from comic_pipeline.model.media import (
     Clips,
     CoverImage,
@@ -30,7 +31,7 @@ from comic_pipeline.stages.review_page import Material, write_review_page
     owners=[FILM],
     kinds={"otio", "xml", "file"},
     tags={"comic/stage": Stage.FILM.value, "comic/craft": "interchange"},
-    code_version="1",
+    code_version=code_version(1),
     retry_policy=ROUND_POLICY,
     io_manager_key="documents",
     required_resource_keys={"workshop"},
@@ -82,7 +83,7 @@ def _show_export(context: dg.AssetExecutionContext, export: TimelineExport) -> d
     owners=[FILM],
     kinds={"html", "json"},
     tags={"comic/stage": Stage.FILM.value, "comic/craft": "review"},
-    code_version="1",
+    code_version=code_version(1),
     retry_policy=ROUND_POLICY,
     io_manager_key="documents",
     required_resource_keys={"workshop"},

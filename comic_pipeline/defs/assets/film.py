@@ -6,6 +6,7 @@ from comic_pipeline.defs.metadata import code_versions, data_version, link, pict
 from comic_pipeline.defs.owners import FILM
 from comic_pipeline.defs.partitions import PROJECTS
 from comic_pipeline.defs.run import ROUND_POLICY, run_stage
+from comic_pipeline.defs.versions import code_version
 from comic_pipeline.model.manifest import StoredFile
 from comic_pipeline.model.media import Clips, CoverImage, FinalVideo, FrameImages, MediaRef, Music, Subtitles, VoiceLines
 from comic_pipeline.model.storyboard import Storyboard
@@ -21,7 +22,7 @@ from comic_pipeline.stages.studio import Studio
     owners=[FILM],
     kinds={"text", "json"},
     tags={"comic/stage": Stage.FILM.value, "comic/craft": "subtitles"},
-    code_version="1",
+    code_version=code_version(1),
     retry_policy=ROUND_POLICY,
     io_manager_key="documents",
     required_resource_keys={"workshop"},
@@ -53,7 +54,7 @@ def _show_subtitles(context: dg.AssetExecutionContext, written: Subtitles) -> dg
     owners=[FILM],
     kinds={"video", "ffmpeg"},
     tags={"comic/stage": Stage.FILM.value, "comic/craft": "render"},
-    code_version="1",
+    code_version=code_version(1),
     retry_policy=ROUND_POLICY,
     io_manager_key="documents",
     required_resource_keys={"workshop"},
@@ -106,7 +107,7 @@ def _show_film(context: dg.AssetExecutionContext, made: tuple[FinalVideo, MediaR
     owners=[FILM],
     kinds={"image", "pillow"},
     tags={"comic/stage": Stage.FILM.value, "comic/craft": "cover"},
-    code_version="1",
+    code_version=code_version(1),
     retry_policy=ROUND_POLICY,
     io_manager_key="documents",
     required_resource_keys={"workshop"},

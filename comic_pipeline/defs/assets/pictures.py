@@ -2,10 +2,13 @@
 
 import dagster as dg
 
+from comic_pipeline.defs.columns import FRAME_SHOTS, described
 from comic_pipeline.defs.metadata import data_version, picture, production_metadata, shot_table
 from comic_pipeline.defs.owners import PICTURES
 from comic_pipeline.defs.partitions import PROJECTS
 from comic_pipeline.defs.run import ROUND_POLICY, run_stage
+from comic_pipeline.defs.sources import IMAGE_PROVIDER
+from comic_pipeline.defs.versions import code_version
 from comic_pipeline.model.media import FrameImages, MediaRef
 from comic_pipeline.model.storyboard import Storyboard
 from comic_pipeline.model.workflow import Stage
@@ -15,14 +18,16 @@ from comic_pipeline.stages.studio import Studio
 
 @dg.asset(
     partitions_def=PROJECTS,
+    deps=[IMAGE_PROVIDER],
     group_name="pictures",
     owners=[PICTURES],
     kinds={"image", "json"},
     tags={"comic/stage": Stage.FRAMES.value, "comic/craft": "image"},
-    code_version="1",
+    code_version=code_version(1, "frame_image"),
     retry_policy=ROUND_POLICY,
     io_manager_key="documents",
     required_resource_keys={"workshop"},
+    metadata=described(FRAME_SHOTS),
 )
 def frame_images(context: dg.AssetExecutionContext, storyboard: Storyboard) -> dg.Output[FrameImages]:
     """One picture a shot, drawn by the image provider from the shot's prompt; the first frame of its clip.
@@ -61,7 +66,7 @@ def _show_frames(context: dg.AssetExecutionContext, made: tuple[FrameImages, Med
         data_version=data_version(frames),
         metadata={
             "preview": picture(objects, sheet),
-            "shot_table": shot_table(rows),
+            "shot_table": shot_table(rows, FRAME_SHOTS),
             **production_metadata(frame.made for frame in frames.frames),
         },
     )

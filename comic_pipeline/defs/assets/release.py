@@ -6,6 +6,7 @@ from comic_pipeline.defs.metadata import data_version, link, picture
 from comic_pipeline.defs.owners import OPERATIONS
 from comic_pipeline.defs.partitions import PROJECTS
 from comic_pipeline.defs.run import ROUND_POLICY, run_stage
+from comic_pipeline.defs.versions import code_version
 from comic_pipeline.model.media import CoverImage, FinalVideo, PublishedVideo, ReviewPage, Subtitles
 from comic_pipeline.model.workflow import Stage
 from comic_pipeline.stages.release import publish
@@ -17,7 +18,7 @@ from comic_pipeline.stages.release import publish
     owners=[OPERATIONS],
     kinds={"video", "json"},
     tags={"comic/stage": Stage.RELEASE.value, "comic/craft": "release"},
-    code_version="1",
+    code_version=code_version(1),
     retry_policy=ROUND_POLICY,
     io_manager_key="documents",
     required_resource_keys={"workshop"},

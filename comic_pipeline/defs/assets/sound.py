@@ -2,10 +2,13 @@
 
 import dagster as dg
 
+from comic_pipeline.defs.columns import VOICE_SHOTS, described
 from comic_pipeline.defs.metadata import data_version, link, production_metadata, shot_links, shot_table
 from comic_pipeline.defs.owners import SOUND
 from comic_pipeline.defs.partitions import PROJECTS
 from comic_pipeline.defs.run import ROUND_POLICY, run_stage
+from comic_pipeline.defs.sources import VOICE_PROVIDER
+from comic_pipeline.defs.versions import code_version
 from comic_pipeline.model.media import Music, VoiceLines
 from comic_pipeline.model.storyboard import Storyboard
 from comic_pipeline.model.workflow import Stage
@@ -15,14 +18,16 @@ from comic_pipeline.stages.sound import speak_lines
 
 @dg.asset(
     partitions_def=PROJECTS,
+    deps=[VOICE_PROVIDER],
     group_name="sound",
     owners=[SOUND],
     kinds={"audio", "json"},
     tags={"comic/stage": Stage.VOICES.value, "comic/craft": "voice"},
-    code_version="1",
+    code_version=code_version(1),
     retry_policy=ROUND_POLICY,
     io_manager_key="documents",
     required_resource_keys={"workshop"},
+    metadata=described(VOICE_SHOTS),
 )
 def voice_lines(context: dg.AssetExecutionContext, storyboard: Storyboard) -> dg.Output[VoiceLines]:
     """One spoken line a shot: its dialogue, else its narration, else nothing on purpose.
@@ -61,7 +66,7 @@ def _show_lines(context: dg.AssetExecutionContext, spoken: VoiceLines) -> dg.Out
             "files": shot_links(
                 context.resources.workshop.objects, ((line.seq, line.media) for line in spoken.lines if line.media)
             ),
-            "shot_table": shot_table(rows),
+            "shot_table": shot_table(rows, VOICE_SHOTS),
             **production_metadata(line.made for line in spoken.lines if line.made),
         },
     )
@@ -73,7 +78,7 @@ def _show_lines(context: dg.AssetExecutionContext, spoken: VoiceLines) -> dg.Out
     owners=[SOUND],
     kinds={"audio", "json"},
     tags={"comic/stage": Stage.FILM.value, "comic/craft": "music"},
-    code_version="1",
+    code_version=code_version(1),
     retry_policy=ROUND_POLICY,
     io_manager_key="documents",
     required_resource_keys={"workshop"},
