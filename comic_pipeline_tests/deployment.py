@@ -75,6 +75,12 @@ class Deployment:
             if name == "web":
                 wait_for("the webserver's answer", self._web_answers, seconds=60)
 
+    def start_missing(self) -> None:
+        """Start whatever does not run."""
+        missing = [name for name in ("code", "daemon", "web") if name not in self.processes]
+        if missing:
+            self.start(*missing)
+
     def kill(self, name: str, *, number: int = signal.SIGKILL) -> None:
         """Signal one process and wait for its end; its children live on, as they would after a crash."""
         process = self.processes.pop(name)

@@ -45,6 +45,8 @@ class Filming:
 
     def __init__(self, deployment: Deployment, sandbox: Sandbox, *, user: str) -> None:
         self.deployment, self.sandbox = deployment, sandbox
+        # A test that failed half-way must not take the next ones with it.
+        deployment.start_missing()
         self._before = sandbox.admin.books()
         self.project_id = submit(deployment, "一只小猫在月球上种花", user=user)
         wait_for("three ids in the ledger", lambda: len(self.job_ids()) == 3, seconds=120)
@@ -96,6 +98,8 @@ def test_the_daemon_dies_and_is_started_again(running: tuple[Deployment, Sandbox
     """Without the daemon nothing new starts; what ended meanwhile is collected when it is back."""
     filming = Filming(*running, user="ben")
     filming.deployment.kill("daemon")
+    # The evaluation that it had begun goes on in the code server to its end, at most 4.5 s; it would still collect the clips.
+    time.sleep(6)
     filming.sandbox.admin.advance(_JOB_SECONDS)
     wait_for(
         "the clips' end without a daemon",
