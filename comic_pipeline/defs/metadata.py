@@ -10,6 +10,7 @@ from pydantic import BaseModel
 from comic_pipeline.model.media import MediaRef, Production
 from comic_pipeline.model.money import ZERO
 from comic_pipeline.model.task import hash_of
+from comic_pipeline.model.workflow import STAGE_OF_ASSET
 from comic_pipeline.objects.store import ObjectStore
 
 Metadata = dict[str, dg.MetadataValue[Any]]
@@ -25,9 +26,10 @@ def data_version(document: BaseModel) -> dg.DataVersion:
 
 
 def code_versions(context: dg.AssetExecutionContext) -> dict[str, str]:
-    """The code version of every asset of the graph, for the manifest."""
+    """The code version of every asset that a stage makes, for the manifest; sources, views and reports have no part in a film."""
     graph = context.job_def.asset_layer.asset_graph
-    return {key.to_user_string(): graph.get(key).code_version or "" for key in graph.get_all_asset_keys()}
+    made = (key for key in graph.get_all_asset_keys() if key.to_user_string() in STAGE_OF_ASSET)
+    return {key.to_user_string(): graph.get(key).code_version or "" for key in made}
 
 
 def production_metadata(made: Iterable[Production]) -> Metadata:

@@ -13,7 +13,9 @@ from comic_pipeline.defs.assets.sound import _show_lines
 from comic_pipeline.defs.assets.story import _show_storyboard
 from comic_pipeline.defs.columns import COLUMN_SCHEMA
 from comic_pipeline.defs.coordinator import _stages_of
+from comic_pipeline.defs.metadata import code_versions
 from comic_pipeline.defs.sources import source_specs
+from comic_pipeline.model.workflow import STAGE_OF_ASSET
 from comic_pipeline.settings import load_settings
 from comic_pipeline.store.catalog import SUBMISSIONS, VIEWS
 from comic_pipeline_tests.defs.test_gates_between import _MADE, _MEDIA, DOCUMENTS
@@ -75,6 +77,15 @@ def test_nothing_around_the_graph_is_ever_run() -> None:
     assert len(outside) == 9
     assert not runnable & outside
     assert {"storyboard", "published_video", "daily_production"} <= runnable
+
+
+def test_a_manifest_names_the_assets_of_films_alone() -> None:
+    """Nobody's film was made by a view: the versions in a manifest are those of what stages make, and none is empty."""
+    context: Any = SimpleNamespace(job_def=defs.resolve_job_def("make_film"))
+    named = code_versions(context)
+    assert set(named) <= STAGE_OF_ASSET.keys()
+    assert {"storyboard", "final_video"} <= set(named)
+    assert all(named.values())
 
 
 def test_a_report_is_no_stage_to_the_queue() -> None:
