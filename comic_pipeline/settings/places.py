@@ -1,0 +1,75 @@
+"""Where things are: databases, objects, links."""
+
+from pathlib import Path
+from urllib.parse import quote, urlsplit
+
+from pydantic import Field, SecretStr, field_validator
+from pydantic_settings import BaseSettings
+
+from comic_pipeline.settings.sources import CONFIG
+
+
+class Places(BaseSettings):
+    """Databases, object store and the links to what is in it."""
+
+    model_config = CONFIG
+
+    home: Path = Field(
+        default=Path(".comic"), alias="COMIC_HOME", description="database, objects and Dagster home of the embedded profile"
+    )
+    database_url: SecretStr = Field(default=SecretStr(""), alias="COMIC_DATABASE_URL", description="empty: sqlite in COMIC_HOME")
+    database_password: SecretStr = Field(
+        default=SecretStr(""), alias="COMIC_DATABASE_PASSWORD", description="password of both database URLs, kept apart from them"
+    )
+    dagster_database_url: SecretStr = Field(
+        default=SecretStr(""), alias="COMIC_DAGSTER_DATABASE_URL", description="Postgres of Dagster's own storage (deployed)"
+    )
+    objects: str = Field(default="", alias="COMIC_OBJECTS", description="a folder or s3://bucket/prefix; empty: in COMIC_HOME")
+    media_url: str = Field(default="/logs/objects", alias="COMIC_MEDIA_URL", description="base of links to media in the UI")
+    media_endpoint: str = Field(
+        default="", alias="COMIC_MEDIA_ENDPOINT", description="the S3 service as browsers reach it; empty: AWS_ENDPOINT_URL_S3"
+    )
+    s3_endpoint: str = Field(default="", alias="AWS_ENDPOINT_URL_S3")
+
+    @field_validator("home")
+    @classmethod
+    def _absolute(cls, home: Path) -> Path:
+        return home.expanduser().absolute()
+
+    @property
+    def files(self) -> Path:
+        """What the webserver serves below `/logs`: objects and compute logs. The database stays outside."""
+        return self.home / "files"
+
+    @property
+    def dagster_home(self) -> Path:
+        """DAGSTER_HOME of the embedded profile."""
+        return self.home / "dagster"
+
+    @property
+    def effective_database_url(self) -> str:
+        """The database's URL; holds a password, so never log it."""
+        url = self.database_url.get_secret_value() or f"sqlite:///{self.home / 'comic.db'}"
+        return _with_password(url, self.database_password)
+
+    @property
+    def effective_dagster_database_url(self) -> str:
+        """The URL of Dagster's own storage, "" when that is SQLite; holds a password, so never log it."""
+        return _with_password(self.dagster_database_url.get_secret_value(), self.database_password)
+
+    @property
+    def effective_objects(self) -> str:
+        """Where objects live: an absolute folder or an s3:// address."""
+        if "://" in self.objects:
+            return self.objects
+        return str(Path(self.objects).expanduser().absolute() if self.objects else self.files / "objects")
+
+
+def _with_password(url: str, password: SecretStr) -> str:
+    """`url` with the password in it, unless it has one already or is none of a server."""
+    parts = urlsplit(url)
+    secret = password.get_secret_value()
+    if not secret or not parts.hostname or parts.password is not None:
+        return url
+    user, _, host = parts.netloc.rpartition("@")
+    return parts._replace(netloc=f"{user}:{quote(secret, safe='')}@{host}").geturl()
