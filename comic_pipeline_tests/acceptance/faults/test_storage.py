@@ -26,6 +26,7 @@ ALL = {"chat": 1, "image": 3, "tts_v3": 3, "video_create": 3}
 EMBEDDED = pytest.mark.parametrize("profile", ["embedded"], indirect=True)
 
 
+@pytest.mark.endurance
 @EMBEDDED
 def test_a_full_disk_stops_buying_and_loses_nothing(trial: BeginTrial, tmp_path: Path) -> None:
     """Voices come once, inline: none is bought that could not be kept. Clips wait at the provider until there is room."""

@@ -24,6 +24,13 @@ class FailingStore(FolderStore):
 
     away = 0
     keeps_all = False
+    full = False
+
+    def check_room(self) -> None:
+        """As the folder, unless it is full."""
+        if self.full:
+            raise StorageFault("the store is full")
+        super().check_room()
 
     def put(self, key: str, data: bytes, *, mime: str) -> None:
         """As the folder, when it is there."""
@@ -182,6 +189,30 @@ def test_a_store_that_stays_away_postpones_and_nothing_is_made_again(
     assert (isinstance(refused, PostponedError), refused.code) == (True, ErrorCode.STORAGE_FAILED)
     bench.make(an_order(videos))
     assert (len(videos.sent), bench.spent()) == (1, videos.price)
+
+
+def test_what_could_not_be_kept_is_not_bought(
+    bench: Bench, images: ScriptedProvider, videos: ScriptedProvider, failing: FailingStore
+) -> None:
+    """An answer that comes once was bought beside a full disk, lost, and bought again. A job's result waits at the provider."""
+    failing.full = True
+    refused = bench.refused(an_order(images), desk=bench.desk(objects=failing))
+    assert isinstance(refused, PostponedError)
+    assert refused.postponed.code is ErrorCode.STORAGE_FAILED
+    assert (images.sent, bench.states()) == ([], [])
+    bench.make(an_order(videos), desk=bench.desk(objects=failing))
+    failing.full = False
+    bench.make(an_order(images), desk=bench.desk(objects=failing))
+    assert (len(images.sent), len(videos.sent)) == (1, 1)
+
+
+def test_bytes_that_are_paid_are_held_for_minutes(bench: Bench, images: ScriptedProvider, failing: FailingStore) -> None:
+    """A store that is away for three minutes after the answer has come: kept in memory, stored, paid once."""
+    images.plan("submit", lambda: setattr(failing, "away", 11))
+    began = bench.clock.elapsed
+    bench.make(an_order(images), desk=bench.desk(objects=failing))
+    assert (len(images.sent), bench.states()) == (1, ["succeeded"])
+    assert bench.clock.elapsed - began > 150
 
 
 def test_left_over_staging_is_no_failure(bench: Bench, images: ScriptedProvider, failing: FailingStore) -> None:
