@@ -13,11 +13,15 @@ from functools import lru_cache
 from pathlib import Path
 
 from comic_pipeline.model.errors import ErrorCode, MediaFault
+from comic_pipeline.settings import child_environment
 
 STDERR_TAIL = 2_048
 
 # Errors only, no questions, no keys read from a terminal, and an old output may be replaced.
 _COMMON = ("-hide_banner", "-nostdin", "-loglevel", "error", "-y")
+# A file is read as what we make or take, and leads nowhere: a playlist by another name would open addresses and other files.
+_DEMUXERS = "mov,matroska,mp3,wav,ogg,flac,aac,srt,image2,png_pipe,jpeg_pipe,webp_pipe,gif,lavfi"
+_GUARD = ("-protocol_whitelist", "file", "-format_whitelist", _DEMUXERS)
 
 
 def ffmpeg_path(configured: str = "") -> str:
@@ -49,6 +53,11 @@ def ffmpeg_version(ffmpeg: str) -> str:
     return words[2] if words[:2] == ["ffmpeg", "version"] else told[:80]
 
 
+def guarded(args: Sequence[str]) -> list[str]:
+    """`args` with each input restricted to local files of known kinds."""
+    return [part for word in args for part in ((*_GUARD, word) if word == "-i" else (word,))]
+
+
 async def run_ffmpeg(args: Sequence[str], *, ffmpeg: str, timeout: float, cwd: Path | None = None) -> None:  # noqa: ASYNC109 - the limit kills the child
     """Run `ffmpeg` with `args` (inputs, graph, outputs) in its own process group, at most `timeout` seconds, in folder `cwd`.
 
@@ -59,8 +68,9 @@ async def run_ffmpeg(args: Sequence[str], *, ffmpeg: str, timeout: float, cwd: P
         process = await asyncio.create_subprocess_exec(
             ffmpeg,
             *_COMMON,
-            *args,
+            *guarded(args),
             cwd=cwd,
+            env=child_environment(),
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.DEVNULL,
             stderr=asyncio.subprocess.PIPE,

@@ -31,6 +31,25 @@ IMAGE_MIMES = {"image/png": "PNG", "image/jpeg": "JPEG", "image/webp": "WEBP", "
 VIDEO_MIMES = frozenset({"video/mp4", "video/quicktime", "video/webm"})
 AUDIO_MIMES = frozenset({"audio/mpeg", "audio/wav", "audio/ogg", "audio/flac", "audio/aac", "audio/mp4"})
 _HEAD = 4_096
+# The demuxer of each kind: left to guess, ffmpeg looks behind an ID3 tag and finds playlists there.
+_DEMUXER = {
+    "video/mp4": "mov",
+    "video/quicktime": "mov",
+    "audio/mp4": "mov",
+    "video/webm": "matroska",
+    "audio/mpeg": "mp3",
+    "audio/wav": "wav",
+    "audio/ogg": "ogg",
+    "audio/flac": "flac",
+    "audio/aac": "aac",
+}
+# What may be decoded, against bytes that unpack to thousands of times their size. The largest that providers and films have:
+# pictures of 4096x4096, clips and films of two minutes in 4K at 60 frames a second, music of an hour.
+IMAGE_PIXELS = 40_000_000
+VIDEO_FRAME_PIXELS = 4_096 * 4_096
+VIDEO_FRAMES = 40_000
+VIDEO_PIXELS = 100_000_000_000
+SOUND_SECONDS = 3_600
 _EMPTY_CUE = 2
 
 
@@ -94,9 +113,11 @@ def decode_image(data: bytes) -> "tuple[str, Image]":
         raise _unlike("an image", mime, len(data))
     try:
         picture = Image.open(io.BytesIO(data), formats=(IMAGE_MIMES[mime],))
+        if picture.width * picture.height > IMAGE_PIXELS:
+            raise _unlike("an image", mime, len(data), f"{picture.width}x{picture.height} pixels are too many")
         picture.load()
-    # Pillow's decoders raise any of these for damaged data.
-    except (OSError, ValueError, SyntaxError, EOFError, Image.DecompressionBombError) as broken:
+    # Pillow's decoders raise any of these for damaged data, and the warning where warnings are errors.
+    except (OSError, ValueError, SyntaxError, EOFError, Image.DecompressionBombError, Image.DecompressionBombWarning) as broken:
         raise _unlike("an image", mime, len(data), broken) from broken
     return mime, picture
 
@@ -113,6 +134,7 @@ def measure_audio(source: bytes | Path, *, through: Filters = ()) -> AudioFacts:
         try:
             for frame in container.decode(stream):
                 meter.add(frame)
+                _check_length(meter)
         except av.FFmpegError as broken:
             raise _unlike("sound", mime, size, broken) from broken
         if meter.samples == 0:
@@ -132,6 +154,7 @@ def measure_video(source: bytes | Path, *, watch: "Watch | None" = None) -> Vide
             raise _unlike("a video", mime, size, "it has no picture")
         stream = container.streams.video[0]
         stream.thread_type = "AUTO"
+        stream.codec_context.options = {"max_pixels": str(VIDEO_FRAME_PIXELS)}
         tally, meter = _Tally(), LevelMeter()
         try:
             _decode_into(container, tally, meter, watch)
@@ -204,6 +227,7 @@ class _Tally:
     def __init__(self) -> None:
         self.frames = 0
         self.corrupt = 0
+        self._pixels = 0
         self.width = self.height = 0
         self.pix_fmt = ""
         self._first: float | None = None
@@ -215,6 +239,9 @@ class _Tally:
             self.width, self.height = (frame.height, frame.width) if turned else (frame.width, frame.height)
             self.pix_fmt = frame.format.name
         self.frames += 1
+        self._pixels += frame.width * frame.height
+        if self.frames > VIDEO_FRAMES or self._pixels > VIDEO_PIXELS:
+            raise _endless(f"over {self.frames - 1} pictures of {frame.width}x{frame.height}")
         self.corrupt += frame.is_corrupt
         if frame.time is not None:
             self._first = frame.time if self._first is None else self._first
@@ -243,8 +270,18 @@ def _decode_into(container: "InputContainer", pictures: "_Tally", sound: LevelMe
                 pictures.add(frame)
             elif isinstance(frame, AudioFrame):
                 sound.add(frame)
+                _check_length(sound)
             if watch is not None and isinstance(frame, VideoFrame | AudioFrame):
                 watch(frame)
+
+
+def _check_length(sound: LevelMeter) -> None:
+    if sound.seconds > SOUND_SECONDS:
+        raise _endless(f"over {SOUND_SECONDS} seconds of sound")
+
+
+def _endless(found: str) -> MediaFault:
+    return MediaFault(ErrorCode.PROVIDER_ERROR, f"the file unpacks to more than anything of ours has: {found}")
 
 
 def _sound_of(stream: "AudioStream", meter: LevelMeter) -> AudioStreamFacts:
@@ -269,7 +306,7 @@ def _opened(source: bytes | Path, wanted: str, mimes: frozenset[str]) -> "Iterat
             raise _unlike(wanted, mime, size, f"its last {missing} bytes are missing")
         stream.seek(0)
         try:
-            container = av.open(stream, mode="r")
+            container = av.open(stream, mode="r", format=_DEMUXER[mime])
         except av.FFmpegError as broken:
             raise _unlike(wanted, mime, size, broken) from broken
         with container:

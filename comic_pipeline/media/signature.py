@@ -1,6 +1,7 @@
 """What a file says about itself in its first bytes, and whether all of it is there. Reads headers, decodes nothing."""
 
 import struct
+from itertools import chain
 from typing import BinaryIO
 
 from comic_pipeline.media.boxes import boxes
@@ -46,7 +47,7 @@ def sniff(data: bytes) -> str:
 def cut_short(stream: BinaryIO, mime: str, size: int) -> int:
     """How many bytes at the end of an MP4, QuickTime or WAV file are missing by its own account; 0 where it cannot say."""
     if mime in _BOXED:
-        return max([box.end - size for box in boxes(stream, end=size)] + [0])
+        return max(chain((box.end - size for box in boxes(stream, end=size)), [0]))
     if mime == "audio/wav":
         stream.seek(4)
         (length,) = struct.unpack("<I", stream.read(4))

@@ -66,6 +66,11 @@ class LevelMeter:
         """Samples per channel so far."""
         return self._samples
 
+    @property
+    def seconds(self) -> float:
+        """How long it has played so far."""
+        return self._samples / self._rate if self._rate else 0.0
+
     def add(self, frame: "AudioFrame") -> None:
         """Measure one frame. Raises av.FFmpegError when it does not have the form of the first one."""
         if self._graph is None:

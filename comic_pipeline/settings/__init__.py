@@ -15,7 +15,7 @@ from comic_pipeline.settings.choices import (
     VoiceProviderName,
     WebhookStyle,
 )
-from comic_pipeline.settings.reading import Settings, container_environment, load_settings, process_environment
+from comic_pipeline.settings.reading import Settings, child_environment, container_environment, load_settings, process_environment
 
 __all__ = [
     "NO_MUSIC",
@@ -29,6 +29,7 @@ __all__ = [
     "VoiceFailure",
     "VoiceProviderName",
     "WebhookStyle",
+    "child_environment",
     "container_environment",
     "load_settings",
     "process_environment",

@@ -1,7 +1,7 @@
 """Where things are: databases, objects, links."""
 
 from pathlib import Path
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 from pydantic import Field, SecretStr, field_validator
 from pydantic_settings import BaseSettings
@@ -63,6 +63,15 @@ class Places(BaseSettings):
         if "://" in self.objects:
             return self.objects
         return str(Path(self.objects).expanduser().absolute() if self.objects else self.files / "objects")
+
+
+def passwords_in(url: SecretStr) -> tuple[str, ...]:
+    """The password as it stands in an address, and as it is meant; an address that cannot be read holds none that works."""
+    try:
+        password = urlsplit(url.get_secret_value()).password or ""
+    except ValueError:
+        return ()
+    return password, unquote(password)
 
 
 def _with_password(url: str, password: SecretStr) -> str:

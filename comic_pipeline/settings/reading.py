@@ -12,10 +12,13 @@ from comic_pipeline.settings.choices import NO_MUSIC, SYNTH_MUSIC
 from comic_pipeline.settings.film import Film
 from comic_pipeline.settings.masking import mask_in_logs
 from comic_pipeline.settings.operations import Operations
-from comic_pipeline.settings.places import Places
+from comic_pipeline.settings.places import Places, passwords_in
 from comic_pipeline.settings.services import Services
 from comic_pipeline.settings.sources import SecretFiles
 from comic_pipeline.settings.work import Work
+
+# What programs need to run; keys of providers, of the store and of the database are not among it.
+_FOR_CHILDREN = ("PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TMPDIR", "TZ", "LD_LIBRARY_PATH", "PYTHONPATH", "PYTHONHOME")
 
 
 class Settings(Places, Services, Work, Film, Operations):
@@ -61,7 +64,8 @@ class Settings(Places, Services, Work, Film, Operations):
             self.webhook_url,
             self.webhook_secret,
         )
-        return tuple(value.get_secret_value() for value in values if value.get_secret_value())
+        in_urls = (*passwords_in(self.database_url), *passwords_in(self.dagster_database_url))
+        return tuple(filter(None, (*(value.get_secret_value() for value in values), *in_urls)))
 
 
 def load_settings(**overrides: Any) -> Settings:
@@ -94,3 +98,8 @@ def container_environment(settings: Settings) -> dict[str, str]:
     """
     url = settings.effective_dagster_database_url
     return {**os.environ, **({"DAGSTER_DATABASE_URL": url} if url else {})}
+
+
+def child_environment() -> dict[str, str]:
+    """The environment for ffmpeg and the offline children: nothing that they could give away, whatever they are fed."""
+    return {name: os.environ[name] for name in _FOR_CHILDREN if name in os.environ}

@@ -8,6 +8,7 @@ import contextlib
 import sys
 
 from comic_pipeline.model.errors import ErrorCode, ProviderFault
+from comic_pipeline.settings import child_environment
 
 
 async def run_child(arguments: tuple[str, ...], payload: bytes, *, what: str, limit: float) -> bytes:
@@ -17,7 +18,9 @@ async def run_child(arguments: tuple[str, ...], payload: bytes, *, what: str, li
     """
     pipe = asyncio.subprocess.PIPE
     try:
-        process = await asyncio.create_subprocess_exec(sys.executable, "-P", *arguments, stdin=pipe, stdout=pipe, stderr=pipe)
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-P", *arguments, stdin=pipe, stdout=pipe, stderr=pipe, env=child_environment()
+        )
     except OSError as refused:
         raise ProviderFault(ErrorCode.PROVIDER_ERROR, f"the {what} process cannot be started: {refused}") from refused
     try:
