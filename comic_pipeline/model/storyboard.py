@@ -17,6 +17,9 @@ from comic_pipeline.model.errors import InvalidAnswer
 UNTITLED = "未命名漫剧"
 SHOT_MS_MIN = 1_000
 SHOT_MS_MAX = 30_000
+# Far above what the prompt asks for: what is longer is no line and no prompt, but would be paid for and drawn.
+TEXT_MAX_CHARS = 4_000
+NAME_MAX_CHARS = 200
 
 _DIRECTION = re.compile(r"（[^（）]*）|\([^()]*\)|【[^【】]*】|\[[^\[\]]*\]|〔[^〔〕]*〕")
 
@@ -152,7 +155,7 @@ class _RawShot(BaseModel):
     )
     dialogue: str = Field(default="", validation_alias=AliasChoices("dialogue", "dialog", "line"))
     narration: str = Field(default="", validation_alias=AliasChoices("narration", "voiceover", "voice_over"))
-    speaker: str = Field(default="", validation_alias=AliasChoices("speaker", "character", "role"))
+    speaker: str = Field(default="", max_length=NAME_MAX_CHARS, validation_alias=AliasChoices("speaker", "character", "role"))
     duration_ms: int | None = Field(
         default=None, ge=SHOT_MS_MIN, le=SHOT_MS_MAX, validation_alias=AliasChoices("duration_ms", "durationMs")
     )
@@ -169,6 +172,8 @@ class _RawShot(BaseModel):
     def _is_text(cls, value: str) -> str:
         if bad := _unreadable(value):
             raise ValueError(f"has the character {bad}, which is not text")
+        if len(value) > TEXT_MAX_CHARS:
+            raise ValueError(f"has {len(value)} characters, at most {TEXT_MAX_CHARS} are allowed")
         return value
 
 
@@ -183,6 +188,8 @@ def build_storyboard(document: object, *, shot_ms: int) -> Storyboard:
         raise InvalidAnswer("the storyboard has no shots", problems="`shots` must be a list with at least one shot")
     title = " ".join(title.split())
     problems = [f"title: has the character {bad}, which is not text"] if (bad := _unreadable(title)) else []
+    if len(title) > NAME_MAX_CHARS:
+        problems.append(f"title: has {len(title)} characters, at most {NAME_MAX_CHARS} are allowed")
     shots: list[Shot] = []
     for position, raw in enumerate(raw_shots):
         try:

@@ -16,7 +16,7 @@ import httpx
 
 from comic_pipeline.model.notice import Notice
 from comic_pipeline.notify.target import Target, posting_of, refusal_of
-from comic_pipeline.providers.download import is_loopback
+from comic_pipeline.providers.download import check_encoding, is_loopback
 from comic_pipeline.providers.envelope import parse_retry_after
 from comic_pipeline.store import notifications
 from comic_pipeline.store.database import Database
@@ -131,6 +131,7 @@ class Courier:
 
 
 async def _beginning(response: httpx.Response) -> bytes:
+    check_encoding(response)
     body = bytearray()
     async for chunk in response.aiter_bytes():
         body += chunk

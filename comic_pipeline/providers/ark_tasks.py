@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from comic_pipeline.providers.envelope import VendorError, read_error
+from comic_pipeline.providers.envelope import VendorError, read_error, read_id
 from comic_pipeline.providers.interface import FoundJob, JsonObject, Phase
 
 STATUS: dict[str, Phase] = {
@@ -52,7 +52,7 @@ def read_found(item: object, wanted: Wanted) -> FoundJob | None:
     The safety identifier decides where the item has one; an item without it must at least repeat the seed. Facts that the item
     leaves out prove nothing (the Go side leaves out resolution, ratio and duration); one that differs rules it out.
     """
-    if not isinstance(item, Mapping) or not isinstance(item.get("id"), str):
+    if not isinstance(item, Mapping) or not read_id(item.get("id")):
         return None
     created = created_at(item)
     # A task without a time cannot be ruled out by time.

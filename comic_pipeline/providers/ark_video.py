@@ -23,7 +23,7 @@ from comic_pipeline.providers.ark_tasks import STATUS, Wanted, error_of_task, pa
 from comic_pipeline.providers.catalog import read_model_id
 from comic_pipeline.providers.catalog_video import ark_video_model, check_resolution, clip_price, clip_seconds, clip_tokens
 from comic_pipeline.providers.download import VIDEO_LIMITS
-from comic_pipeline.providers.envelope import Reply, VendorError, read_error, read_usage
+from comic_pipeline.providers.envelope import Reply, VendorError, read_error, read_id, read_usage
 from comic_pipeline.providers.http import Service
 from comic_pipeline.providers.interface import (
     CancelOutcome,
@@ -102,8 +102,8 @@ class ArkVideo(HttpAdapter):
             raise self._unknown(reply, f"a gateway answered HTTP {reply.status} ({reply.shape})")
         if not reply.ok or error is not None:
             raise self._refused(reply, error)
-        job_id = document.get("id") if document else None
-        if not isinstance(job_id, str) or not job_id:
+        job_id = read_id(document.get("id")) if document else ""
+        if not job_id:
             raise self._unknown(reply, f"HTTP {reply.status} without a task id ({reply.shape})")
         return Submitted(job_id)
 

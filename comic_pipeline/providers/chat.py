@@ -11,7 +11,7 @@ from comic_pipeline.model.errors import ErrorCode, ProviderFault
 from comic_pipeline.model.money import ZERO
 from comic_pipeline.providers.adapter import AtOnceAdapter
 from comic_pipeline.providers.catalog import TextPrice, guess_tokens
-from comic_pipeline.providers.envelope import Reply, VendorError, make_fault, read_error, read_usage
+from comic_pipeline.providers.envelope import Reply, VendorError, make_fault, read_error, read_id, read_usage
 from comic_pipeline.providers.interface import Done, Go, Inline, JsonObject, TextRequest, at_once
 
 logger = logging.getLogger(__name__)
@@ -112,7 +112,7 @@ class ChatAdapter(AtOnceAdapter[TextRequest]):
             output=Inline(content.encode("utf-8", errors="replace")),
             usage=usage,
             cost=self._cost(document.get("usage"), request),
-            request_id=reply.request_id or str(document.get("id") or ""),
+            request_id=reply.request_id or read_id(document.get("id")),
         )
 
     def _cost(self, usage: object, request: TextRequest) -> Decimal:

@@ -6,6 +6,7 @@ not trusted: only the vendor's own hosts over https, the service's own host, and
 
 import asyncio
 import ipaddress
+import re
 from dataclasses import dataclass
 
 import httpx
@@ -13,6 +14,9 @@ import httpx
 from comic_pipeline.model.errors import ErrorCode, ProviderFault
 
 _REDIRECTS = 3
+_HTTPS = 443
+# What else may stand in a host is read by one library as a part of it and by the next one as its end.
+_HOST = re.compile(r"[\w.:-]+")
 _MB = 1024 * 1024
 
 
@@ -36,6 +40,7 @@ class HostRules:
 
     home: str
     home_is_plain: bool
+    home_port: int
     suffixes: tuple[str, ...]
     listed: frozenset[str]
 
@@ -45,19 +50,29 @@ class HostRules:
         base = httpx.URL(base_url)
         plain = base.scheme == "http" and is_loopback(base.host)
         listed = frozenset(host.lower() for host in allowed_hosts)
-        return cls(home=base.host, home_is_plain=plain, suffixes=own_hosts, listed=listed)
+        port = _port_of(base) if plain or base.scheme == "https" else _HTTPS
+        return cls(home=base.host, home_is_plain=plain, home_port=port, suffixes=own_hosts, listed=listed)
 
     def refusal(self, url: httpx.URL) -> str:
         """Why `url` may not be fetched; empty when it may."""
-        if url.scheme not in ("http", "https") or not url.host or url.userinfo:
+        if url.scheme not in ("http", "https") or not _HOST.fullmatch(url.host) or url.userinfo:
             return "not a plain http(s) address"
-        port = url.port or (443 if url.scheme == "https" else 80)
+        port = _port_of(url)
         if url.host in self.listed or f"{url.host}:{port}" in self.listed:
             return ""
         if url.scheme == "http" and not (url.host == self.home and self.home_is_plain):
             return "not https; list the host in COMIC_PROVIDER_HOSTS if that is meant"
+        if port not in (_HTTPS, self.home_port if url.host == self.home else _HTTPS):
+            return "not the port that results come from; list host:port in COMIC_PROVIDER_HOSTS if it is meant"
         own = url.host == self.home or any(_within(url.host, suffix) for suffix in self.suffixes)
         return "" if own else "not a host of this provider; list it in COMIC_PROVIDER_HOSTS if it is meant"
+
+
+def check_encoding(response: httpx.Response) -> None:
+    """Raise httpx.DecodingError for a body packed more than once: a few KB of gzip in gzip unpack to gigabytes at a stroke."""
+    layers = [name for name in response.headers.get_list("content-encoding", split_commas=True) if name.lower() != "identity"]
+    if len(layers) > 1:
+        raise httpx.DecodingError(f"{len(layers)} content encodings")
 
 
 def is_loopback(host: str) -> bool:
@@ -93,6 +108,7 @@ async def _follow(client: httpx.AsyncClient, url: httpx.URL, *, rules: HostRules
         if refusal:
             raise _unreachable(service, f"{url.scheme}://{url.host}: {refusal}")
         async with client.stream("GET", url, timeout=timeout) as response:
+            check_encoding(response)
             if not response.is_redirect:
                 return await _read(response, limits=limits, service=service)
             target = url.join(_parse(response.headers.get("location", ""), service=service))
@@ -143,6 +159,10 @@ def _parse(url: str, *, service: str) -> httpx.URL:
 
 def _unreachable(service: str, reason: str) -> ProviderFault:
     return ProviderFault(ErrorCode.REF_URL_UNREACHABLE, f"{service}: the result cannot be fetched: {reason}")
+
+
+def _port_of(url: httpx.URL) -> int:
+    return url.port or (_HTTPS if url.scheme == "https" else 80)
 
 
 def _within(host: str, suffix: str) -> bool:

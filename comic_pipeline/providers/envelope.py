@@ -21,7 +21,9 @@ _URL_QUERY = re.compile(r"(https?://[^\s\"'<>?]+)\?[^\s\"'<>]+")
 _DATA_URI = re.compile(r"data:[\w/+.-]*;base64,[A-Za-z0-9+/=]*")
 _BLOB = re.compile(r"[A-Za-z0-9+/=_-]{120,}")
 _TOKEN = re.compile(r"(?i)\b(bearer[;\s]+|sk-)[A-Za-z0-9._~+/=*-]+")
-_CONTROL = re.compile(r"[\x00-\x1f\x7f]+")
+# Also the second set of controls, where 9B begins a terminal's command, and what turns the direction of writing.
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]+")
+_ID_CHARS = 200
 
 
 @dataclass(frozen=True)
@@ -81,7 +83,7 @@ def read_error(document: JsonObject | None) -> VendorError | None:
     inner = metadata.get("Error") if isinstance(metadata, Mapping) else None
     if isinstance(metadata, Mapping) and isinstance(inner, Mapping):
         code = _word(inner.get("Code")) or _word(inner.get("CodeN"))
-        return VendorError(code=code, message=_word(inner.get("Message")), request_id=_word(metadata.get("RequestId")))
+        return VendorError(code=code, message=_word(inner.get("Message")), request_id=read_id(metadata.get("RequestId")))
     if isinstance(document.get("message"), str) and _word(document.get("code")):
         return VendorError(code=_word(document["code"]), message=document["message"])
     return None
@@ -161,6 +163,11 @@ def read_usage(value: object) -> dict[str, int]:
     if not isinstance(value, Mapping):
         return {}
     return {str(key): number for key, number in value.items() if isinstance(number, int) and not isinstance(number, bool)}
+
+
+def read_id(value: object) -> str:
+    """A vendor's id of a call or job; empty when it is none that can be stored, shown and sent back."""
+    return value if isinstance(value, str) and len(value) <= _ID_CHARS and value.isprintable() else ""
 
 
 def _word(value: object) -> str:

@@ -17,8 +17,8 @@ from typing import Any
 import httpx
 
 from comic_pipeline.model.errors import ErrorCode, OutcomeUnknown, ProviderFault, Refused
-from comic_pipeline.providers.download import FetchLimits, HostRules, download, is_loopback
-from comic_pipeline.providers.envelope import Reply, parse_retry_after
+from comic_pipeline.providers.download import FetchLimits, HostRules, check_encoding, download, is_loopback
+from comic_pipeline.providers.envelope import Reply, parse_retry_after, read_id
 from comic_pipeline.providers.interface import Go, JsonObject, at_once
 
 CONNECT_SECONDS = 10.0
@@ -165,6 +165,7 @@ class Wire:
         url = f"{self.base_url}{path}"
         headers = dict(self.service.headers)
         async with self._open().stream(method, url, headers=headers, timeout=timeout, **content) as response:
+            check_encoding(response)
             body = bytearray()
             async for chunk in response.aiter_bytes():
                 body += chunk
@@ -174,7 +175,7 @@ class Wire:
             status=response.status_code,
             body=bytes(body),
             content_type=response.headers.get("content-type", "").partition(";")[0].strip(),
-            request_id=next((response.headers[name] for name in _REQUEST_ID_HEADERS if name in response.headers), ""),
+            request_id=next((read_id(response.headers[name]) for name in _REQUEST_ID_HEADERS if name in response.headers), ""),
             retry_after=parse_retry_after(response.headers.get("retry-after"), now=self._now()),
         )
 

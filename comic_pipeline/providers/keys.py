@@ -3,6 +3,7 @@
 Belongs here: one free look a service. Does not: creating anything (the adapters). OpenSpeech has no free call: it is not asked.
 """
 
+import asyncio
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -59,11 +60,15 @@ async def _ask(make: Callable[[], Service], name: str, path: str) -> KeyAnswer:
     base = service.base_url.rstrip("/")
     own = is_loopback(httpx.URL(base).host)
     try:
-        async with httpx.AsyncClient(follow_redirects=False, timeout=_SECONDS, trust_env=not own) as client:
+        async with (
+            asyncio.timeout(2 * _SECONDS),
+            httpx.AsyncClient(follow_redirects=False, timeout=_SECONDS, trust_env=not own) as client,
+        ):
             began = time.time()
-            response = await client.get(base + path, headers=dict(service.headers))
-            middle = (began + time.time()) / 2
-    except httpx.HTTPError as fault:
+            # Status and headers say it all: a body without end is not waited for.
+            async with client.stream("GET", base + path, headers=dict(service.headers)) as response:
+                middle = (began + time.time()) / 2
+    except (httpx.HTTPError, TimeoutError) as fault:
         return KeyAnswer(name, good=False, detail=f"no answer from {base} ({type(fault).__name__})")
     ahead = _clock_ahead(response.headers.get("date"), middle)
     if response.is_success:
