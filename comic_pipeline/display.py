@@ -1,5 +1,9 @@
-"""How status and progress look in a terminal. Words and tables only; reads nothing itself."""
+"""How status and progress look in a terminal. Words and tables only; reads nothing itself.
 
+What users and providers wrote is never markup and moves no cursor: it goes through `plain`.
+"""
+
+import re
 import time
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
@@ -17,6 +21,13 @@ from comic_pipeline.store.views import CostLine
 from comic_pipeline.tasks import TaskCase
 
 _TABLE_WIDTH = 200
+# What a terminal obeys, and what turns the direction of writing. Line ends and tabs of a message stay.
+_COMMANDS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
+
+def plain(text: object) -> Text:
+    """`text` as it can be shown: letters for letters, `�` for what a terminal would obey."""
+    return Text(_COMMANDS.sub("\ufffd", str(text)))
 
 
 class DemoProgress:
@@ -48,13 +59,14 @@ def print_projects(console: Console, found: Iterable[Project]) -> None:
     table = _table("project", "user", "tier", "state", "title", "created (UTC)")
     for project in found:
         title = project.title or project.idea[:24] or project.script[:24]
-        table.add_row(project.id, project.user_id, project.tier, project.status, title, f"{project.created_at:%Y-%m-%d %H:%M:%S}")
+        _add(table, project.id, project.user_id, project.tier, project.status, title, f"{project.created_at:%Y-%m-%d %H:%M:%S}")
     _print_table(console, table)
 
 
 def print_status(console: Console, seen: ProjectStatus) -> None:
     """One project and its tasks."""
-    console.print(f"[bold]{seen.project_id}[/] {seen.title}  {seen.status}  {seen.words_zh} / {seen.words_en}", highlight=False)
+    head = f" {seen.title}  {seen.status}  {seen.words_zh} / {seen.words_en}"
+    console.print(Text(seen.project_id, style="bold").append_text(plain(head)), highlight=False)
     eta = "unknown" if seen.eta_seconds is None else f"{seen.eta_seconds} s"
     console.print(
         f"progress {seen.progress}%  pictures {seen.frames_ready}/{seen.total_frames}  cost {show(seen.cost)}  left {eta}",
@@ -62,15 +74,15 @@ def print_status(console: Console, seen: ProjectStatus) -> None:
     )
     if seen.error_code is not None:
         rule = ERROR_RULES[seen.error_code]
-        console.print(
-            f"[red]{seen.error_code}[/] {rule.zh} / {rule.en}\n{seen.error_message or ''}", highlight=False, soft_wrap=True
-        )
+        said = plain(f" {rule.zh} / {rule.en}\n{seen.error_message or ''}")
+        console.print(Text(seen.error_code, style="red").append_text(said), highlight=False, soft_wrap=True)
     if seen.film is not None:
-        console.print(f"film {seen.film}", highlight=False, soft_wrap=True)
+        console.print(plain(f"film {seen.film}"), highlight=False, soft_wrap=True)
     table = _table("task", "shot", "status", "provider", "request", "cost", "retries", "error")
     for task in seen.tasks:
         shot = "" if task.shot_seq is None else str(task.shot_seq)
-        table.add_row(
+        _add(
+            table,
             task.task_type,
             shot,
             task.status,
@@ -87,7 +99,8 @@ def print_costs(console: Console, lines: Iterable[CostLine], *, total: Decimal) 
     """The books, a line for each project, task type and provider."""
     table = _table("project", "task type", "provider", "tasks", "creates", "cost", "reserved")
     for line in lines:
-        table.add_row(
+        _add(
+            table,
             line.project_id,
             line.task_type,
             line.provider_id,
@@ -113,10 +126,11 @@ def print_case(console: Console, case: TaskCase) -> None:
     shot = "" if task.shot_seq is None else f" shot {task.shot_seq}"
     console.print(f"{task.task_id} {task.task_type}{shot} of {task.project_id}: {task.status}", highlight=False)
     if task.error_code is not None:
-        console.print(f"{task.error_code}: {task.error_message}", highlight=False, soft_wrap=True, markup=False)
+        console.print(plain(f"{task.error_code}: {task.error_message}"), highlight=False, soft_wrap=True)
     table = _table("attempt", "kind", "state", "provider", "request id", "http", "their code", "estimate", "cost", "began (UTC)")
     for one in case.attempts:
-        table.add_row(
+        _add(
+            table,
             str(one.number),
             one.kind,
             one.state,
@@ -137,11 +151,15 @@ def print_verdicts(console: Console, found: Iterable[Verdict]) -> None:
     for verdict in found:
         opened = f"{verdict.override_by}: {verdict.override_reason}" if verdict.override_by else ""
         word = "closed" if not verdict.passed else "passed"
-        table.add_row(verdict.asset, verdict.check, word, "", "", "", "", opened)
+        _add(table, verdict.asset, verdict.check, word, "", "", "", "", opened)
         for one in verdict.findings:
             shot = "" if one.seq is None else str(one.seq)
-            table.add_row("", "", one.severity, one.rule, shot, one.measured, one.wanted, "")
+            _add(table, "", "", one.severity, one.rule, shot, one.measured, one.wanted, "")
     _print_table(console, table)
+
+
+def _add(table: Table, *cells: str) -> None:
+    table.add_row(*map(plain, cells))
 
 
 def _table(*names: str) -> Table:

@@ -10,6 +10,7 @@ import typer
 from rich.console import Console
 
 from comic_pipeline.cli import doctor, projects, reviewing, running, tasks
+from comic_pipeline.display import plain
 from comic_pipeline.model.errors import ERROR_RULES, Actor, ComicError, Refused
 
 app = typer.Typer(
@@ -52,6 +53,6 @@ def main() -> None:
         rule = ERROR_RULES[error.code]
         console = Console(stderr=True)
         console.print(f"[bold red]{error.code}[/] ", end="")
-        console.print(error.detail, highlight=False, soft_wrap=True, markup=False)
+        console.print(plain(error.detail), highlight=False, soft_wrap=True)
         console.print(f"{rule.zh} / {rule.en}", style="dim", highlight=False)
         sys.exit(2 if isinstance(error, Refused) or rule.actor is Actor.USER else 1)

@@ -8,6 +8,7 @@ import typer
 from pydantic import BaseModel
 from rich.console import Console
 
+from comic_pipeline.display import plain
 from comic_pipeline.model.errors import ErrorCode, Refused
 from comic_pipeline.model.project import Tier
 from comic_pipeline.model.submission import Answer
@@ -82,4 +83,4 @@ def show_answer(answer: Answer, *, as_json: bool) -> None:
     if as_json:
         print_json(answer)
     else:
-        Console().print(f"{answer.project_id}: {answer.status} {answer.message_zh} {answer.message_en}".strip())
+        Console().print(plain(f"{answer.project_id}: {answer.status} {answer.message_zh} {answer.message_en}".strip()))

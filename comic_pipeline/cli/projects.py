@@ -19,7 +19,7 @@ from comic_pipeline.cli.opening import (
     show_answer,
     word_of,
 )
-from comic_pipeline.display import print_costs, print_estimate, print_projects, print_status
+from comic_pipeline.display import plain, print_costs, print_estimate, print_projects, print_status
 from comic_pipeline.model.project import RawProduceRequest, Tier
 from comic_pipeline.model.workflow import ProjectState, SubmissionKind
 from comic_pipeline.status import ProjectStatus, status_of
@@ -58,7 +58,9 @@ def submit(
     if as_json:
         print_json({"submission_id": submission.id, "status": submission.status, "project_id": submission.project_id})
     else:
-        Console().print(f"submission {submission.id} is {submission.status}; `comic projects --user {user}` shows its project")
+        Console().print(
+            plain(f"submission {submission.id} is {submission.status}; `comic projects --user {user}` shows its project")
+        )
 
 
 def _estimate(asked: RawProduceRequest, new: NewSubmission, *, as_json: bool) -> None:

@@ -7,7 +7,7 @@ from rich.console import Console
 
 from comic_pipeline import tasks
 from comic_pipeline.cli.opening import JsonFlag, opened_workshop, print_json
-from comic_pipeline.display import print_case
+from comic_pipeline.display import plain, print_case
 from comic_pipeline.model.errors import ErrorCode, Refused
 
 TaskArgument = Annotated[str, typer.Argument(help="Task id, as `comic status --json` shows it.")]
@@ -34,7 +34,7 @@ def cancel(
     if as_json:
         print_json(answer)
     else:
-        Console().print(f"{answer.task_id}: {answer.status} {answer.message_zh} {answer.message_en}")
+        Console().print(plain(f"{answer.task_id}: {answer.status} {answer.message_zh} {answer.message_en}"))
 
 
 def resolve(
@@ -62,4 +62,4 @@ def resolve(
     if as_json:
         print_json(decided)
     else:
-        Console().print(f"{decided.task_id}: {decided.error_message}; `comic retry {decided.project_id}` goes on")
+        Console().print(plain(f"{decided.task_id}: {decided.error_message}; `comic retry {decided.project_id}` goes on"))

@@ -16,6 +16,7 @@ from comic_pipeline.store.submissions import NewSubmission
 # What the table of submissions takes.
 _PAYLOAD_MAX_CHARS = 200_000
 _NAME_MAX_CHARS = 128
+_MESSAGE_MAX_CHARS = 2_000
 
 
 class _DecidedElsewhere(Exception):
@@ -27,12 +28,10 @@ def submit(connection: Connection, new: NewSubmission, *, now: datetime) -> Subm
 
     Raises Refused(INPUT_INVALID) for what no row can hold; what the payload means is judged when it is decided.
     """
-    _check_name("user id", new.user_id)
+    _check_named(new)
     if new.key is not None:
         _check_name("idempotency key", new.key)
-    if new.project_id is not None:
-        check_project_id(new.project_id)
-    elif new.kind is not SubmissionKind.PRODUCE:
+    if new.project_id is None and new.kind is not SubmissionKind.PRODUCE:
         raise Refused(ErrorCode.INPUT_INVALID, f"{new.kind} names no project")
     clean_text("payload", new.payload, limit=_PAYLOAD_MAX_CHARS, required=False)
     submission, _ = submissions.insert(connection, new, now=now)
@@ -45,6 +44,7 @@ def decide(connection: Connection, submission: Submission, house: House) -> Answ
     None when it keeps waiting, was rejected, or has been decided by somebody else meanwhile.
     """
     try:
+        _check_named(submission)
         with connection.begin_nested():
             answer = _HANDLERS[submission.kind](connection, submission, house)
             _accept(connection, submission, answer, now=house.now)
@@ -54,7 +54,9 @@ def decide(connection: Connection, submission: Submission, house: House) -> Answ
         submissions.wait(connection, submission.id, message=waits.reason)
         return None
     except Refused as refused:
-        submissions.reject(connection, submission.id, code=refused.code, message=refused.detail, now=house.now)
+        submissions.reject(
+            connection, submission.id, code=refused.code, message=refused.detail[:_MESSAGE_MAX_CHARS], now=house.now
+        )
         return None
     except Taken:
         # Another process (a run by hand, the command line) took the same stage or the user's one place a moment earlier.
@@ -93,6 +95,13 @@ _HANDLERS: dict[SubmissionKind, Callable[[Connection, Submission, House], Answer
     SubmissionKind.REVIEW: reviewing.review,
     SubmissionKind.CONFIRM: _not_yet,
 }
+
+
+def _check_named(asked: NewSubmission | Submission) -> None:
+    """Also of rows that a backend inserted past `submit`: names go into paths, partition keys and terminals."""
+    _check_name("user id", asked.user_id)
+    if asked.project_id is not None:
+        check_project_id(asked.project_id)
 
 
 def _check_name(what: str, name: str) -> None:
