@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import logging
 import os
 import shutil
 from pathlib import Path
@@ -64,11 +65,11 @@ def test_a_password_inside_a_database_url_is_masked_too(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Drivers quote the address that they could not reach."""
-    import logging
-
     monkeypatch.setenv("COMIC_DATABASE_PASSWORD", "")
-    monkeypatch.setenv("COMIC_DATABASE_URL", "postgresql+psycopg2://comic:hunter2-in-url@db/comic")
+    monkeypatch.setenv("COMIC_DATABASE_URL", "postgresql+psycopg2://comic:hunter2%21-in-url@db/comic")
     load_settings()
-    logging.getLogger("comic_pipeline.store").warning("cannot reach %s", "postgresql://comic:hunter2-in-url@db/comic")
+    logging.getLogger("comic_pipeline.store").warning(
+        "cannot reach %s as %s", "postgresql://comic:hunter2%21-in-url@db/comic", "hunter2!-in-url"
+    )
     assert "***" in caplog.text
     assert "hunter2" not in caplog.text
