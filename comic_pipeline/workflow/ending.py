@@ -39,12 +39,14 @@ def end_round(
     connection: Connection, project: Project, row: StageRow, phase: RunPhase, *, settings: Settings, now: datetime
 ) -> bool:
     """End the round of a run that is over. False when it had ended."""
-    code = row.error_code
+    code, message = row.error_code, row.error_message or ""
     if phase in (RunPhase.CANCELED, RunPhase.FAILED) and code is None and _ran_out(row, settings, now=now):
         # Dagster stopped it at its `dagster/max_runtime` and calls that a failure: nobody cancelled anything, nothing died.
         phase, code = RunPhase.FAILED, ErrorCode.TASK_TIMEOUT
+        limit = max_runtime(row.stage, settings)
+        message = f"the run of {row.stage} took longer than {limit} s (dagster/max_runtime); what was made is kept for a retry"
     given = _verdicts_of(connection, project, row)
-    end = _decide(connection, project, row, phase, code=code, given=given, settings=settings)
+    end = _decide(connection, project, row, phase, code=code, message=message, given=given, settings=settings)
     if row.run_id:
         ledger.drop_leases(connection, row.run_id)
         limits.drop_leases(connection, holder=row.run_id)
@@ -89,6 +91,7 @@ def _decide(
     phase: RunPhase,
     *,
     code: ErrorCode | None,
+    message: str,
     given: dict[str, Verdict],
     settings: Settings,
 ) -> StageEnd:
@@ -98,7 +101,7 @@ def _decide(
         phase,
         stage=row.stage,
         code=code,
-        message=row.error_message or "",
+        message=message,
         verdicts_missing=tuple(check for check in required if check not in given),
         verdicts_failed=tuple(check for check, verdict in given.items() if not verdict.passed),
         all_gated=len(required) == len(assets),

@@ -171,6 +171,7 @@ def test_a_run_stopped_at_its_max_runtime_timed_out(world: World) -> None:
     world.tick()
     assert world.rounds()[FRAMES].error_code is ErrorCode.TASK_TIMEOUT
     assert world.project().error_code is ErrorCode.TASK_TIMEOUT
+    assert "dagster/max_runtime" in (world.project().error_message or "")
 
 
 def test_time_in_line_at_a_provider_is_not_the_projects(database: Database) -> None:
