@@ -35,7 +35,7 @@ _COST = ("cost_cny", "decimal", "CNY booked for this piece, over all its attempt
 _SECONDS = ("seconds", "decimal", "seconds from its create to its bytes")
 _REUSED = ("reused", "boolean", "it was there already and cost nothing in this run")
 _TASK = ("task", "text", "its task in the ledger: `comic task show`")
-_MEDIA = (("width", "integer", "pixels"), ("height", "integer", "pixels"))
+_SIZE = ("size", "text", "width x height in pixels")
 
 STORYBOARD_SHOTS = schema(
     _SEQ,
@@ -47,7 +47,7 @@ STORYBOARD_SHOTS = schema(
 )
 FRAME_SHOTS = schema(
     _SEQ,
-    *_MEDIA,
+    _SIZE,
     ("kB", "integer", "size of the file"),
     _COST,
     _SECONDS,
@@ -65,5 +65,5 @@ VOICE_SHOTS = schema(
     _COST,
     _REUSED,
 )
-CLIP_SHOTS = schema(_SEQ, *_MEDIA, ("ms", "integer", "measured length in milliseconds"), _COST, _SECONDS, _REUSED, _TASK)
+CLIP_SHOTS = schema(_SEQ, _SIZE, ("ms", "integer", "measured length in milliseconds"), _COST, _SECONDS, _REUSED, _TASK)
 PRODUCTION = schema(*PRODUCTION_COLUMNS)

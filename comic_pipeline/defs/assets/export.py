@@ -2,7 +2,7 @@
 
 import dagster as dg
 
-from comic_pipeline.defs.metadata import code_versions, data_version, link
+from comic_pipeline.defs.metadata import code_versions, data_version, link, picture
 from comic_pipeline.defs.owners import FILM
 from comic_pipeline.defs.partitions import PROJECTS
 from comic_pipeline.defs.run import ROUND_POLICY, run_stage
@@ -12,6 +12,7 @@ from comic_pipeline.model.media import (
     CoverImage,
     FinalVideo,
     FrameImages,
+    MediaRef,
     Music,
     ReviewPage,
     Subtitles,
@@ -22,7 +23,9 @@ from comic_pipeline.model.project import FPS
 from comic_pipeline.model.storyboard import Storyboard
 from comic_pipeline.model.workflow import Stage
 from comic_pipeline.stages.export import Footage, export_timeline
+from comic_pipeline.stages.film import shrink_cover
 from comic_pipeline.stages.review_page import Material, write_review_page
+from comic_pipeline.stages.studio import Studio
 
 
 @dg.asset(
@@ -107,28 +110,35 @@ def review_page(  # noqa: PLR0913, PLR0917  # one input a document that a person
     footage = Footage(frames=frame_images, voices=voice_lines, clips=clips, subtitles=subtitles, music=music, film=final_video)
     material = Material(storyboard=storyboard, footage=footage, cover=cover_image, export=timeline_export)
     given = {"storyboard": storyboard, "frame_images": frame_images, "voice_lines": voice_lines, "clips": clips}
+
+    async def work(studio: Studio) -> tuple[ReviewPage, MediaRef]:
+        page = await write_review_page(studio, material, code_versions=code_versions(context))
+        return page, await shrink_cover(studio, cover_image, frame_images)
+
     return run_stage(
         context,
         Stage.FILM,
-        lambda studio: write_review_page(studio, material, code_versions=code_versions(context)),
+        work,
         show=lambda made: _show_review(context, made),
         given={**given, "final_video": final_video, "cover_image": cover_image},
     )
 
 
-def _show_review(context: dg.AssetExecutionContext, made: ReviewPage) -> dg.Output[ReviewPage]:
+def _show_review(context: dg.AssetExecutionContext, made: tuple[ReviewPage, MediaRef]) -> dg.Output[ReviewPage]:
+    page, cover = made
     objects = context.resources.workshop.objects
-    links = {"review_page": link(objects, made.page), "manifest": link(objects, made.manifest)}
+    links = {"review_page": link(objects, page.page), "manifest": link(objects, page.manifest)}
     # The film's own materialization was written before its gate: this puts page and manifest beside it.
     context.log_event(dg.AssetObservation(asset_key="final_video", partition=context.partition_key, metadata=links))
     return dg.Output(
-        made,
-        data_version=data_version(made),
+        page,
+        data_version=data_version(page),
         metadata={
+            "preview": picture(objects, cover),
             **links,
-            "warnings": made.warnings,
-            "embedded_files": made.embedded,
-            "linked_files": made.linked,
-            "megabytes": round(made.page.size / 1e6, 2),
+            "warnings": page.warnings,
+            "embedded_files": page.embedded,
+            "linked_files": page.linked,
+            "megabytes": round(page.page.size / 1e6, 2),
         },
     )

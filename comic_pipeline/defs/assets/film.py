@@ -11,7 +11,7 @@ from comic_pipeline.model.manifest import StoredFile
 from comic_pipeline.model.media import Clips, CoverImage, FinalVideo, FrameImages, MediaRef, Music, Subtitles, VoiceLines
 from comic_pipeline.model.storyboard import Storyboard
 from comic_pipeline.model.workflow import Stage
-from comic_pipeline.stages.film import paint_cover, render, write_subtitles
+from comic_pipeline.stages.film import lay_film_sheet, lay_out, paint_cover, render, write_subtitles
 from comic_pipeline.stages.manifest import write_manifest
 from comic_pipeline.stages.studio import Studio
 
@@ -72,23 +72,24 @@ def final_video(
     Its manifest says where every byte came from; the one of `review_page` also has the verdict of the film's gate.
     """
 
-    async def work(studio: Studio) -> tuple[FinalVideo, MediaRef]:
+    async def work(studio: Studio) -> tuple[FinalVideo, MediaRef, MediaRef]:
         film = await render(studio, storyboard, voice_lines, clips, subtitles, music)
         files = [StoredFile(role="subtitles", media=words) for words in (subtitles.srt, subtitles.ass) if words]
         provenance = await write_manifest(studio, film.media, files=files, code_versions=code_versions(context))
-        return film, provenance.stored
+        return film, await lay_film_sheet(studio, film, lay_out(voice_lines, clips)), provenance.stored
 
     given = {"storyboard": storyboard, "voice_lines": voice_lines, "clips": clips}
     return run_stage(context, Stage.FILM, work, show=lambda made: _show_film(context, made), given=given)
 
 
-def _show_film(context: dg.AssetExecutionContext, made: tuple[FinalVideo, MediaRef]) -> dg.Output[FinalVideo]:
-    film, manifest = made
+def _show_film(context: dg.AssetExecutionContext, made: tuple[FinalVideo, MediaRef, MediaRef]) -> dg.Output[FinalVideo]:
+    film, sheet, manifest = made
     objects = context.resources.workshop.objects
     return dg.Output(
         film,
         data_version=data_version(film),
         metadata={
+            "preview": picture(objects, sheet),
             "film": link(objects, film.media),
             "manifest": link(objects, manifest),
             "title": film.title,

@@ -46,8 +46,7 @@ def _show_clips(context: dg.AssetExecutionContext, shot: Clips) -> dg.Output[Cli
     rows = (
         {
             "seq": clip.seq,
-            "width": clip.media.width,
-            "height": clip.media.height,
+            "size": f"{clip.media.width}x{clip.media.height}",
             "ms": clip.media.duration_ms,
             "cost_cny": float(clip.made.cost),
             "seconds": clip.made.seconds,
@@ -62,7 +61,7 @@ def _show_clips(context: dg.AssetExecutionContext, shot: Clips) -> dg.Output[Cli
         metadata={
             "clip_seconds": sum((clip.media.duration_ms or 0) for clip in shot.clips) / 1000,
             "files": shot_links(context.resources.workshop.objects, ((clip.seq, clip.media) for clip in shot.clips)),
-            "shot_table": shot_table(rows, CLIP_SHOTS),
             **production_metadata(clip.made for clip in shot.clips),
+            "shot_table": shot_table(rows, CLIP_SHOTS),
         },
     )

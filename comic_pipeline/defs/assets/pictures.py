@@ -1,9 +1,11 @@
 """Group pictures: what each shot looks like."""
 
+from collections.abc import Iterator
+
 import dagster as dg
 
 from comic_pipeline.defs.columns import FRAME_SHOTS, described
-from comic_pipeline.defs.metadata import data_version, picture, production_metadata, shot_table
+from comic_pipeline.defs.metadata import Row, data_version, picture, production_metadata, shot_table
 from comic_pipeline.defs.owners import PICTURES
 from comic_pipeline.defs.partitions import PROJECTS
 from comic_pipeline.defs.run import ROUND_POLICY, run_stage
@@ -47,11 +49,10 @@ def frame_images(context: dg.AssetExecutionContext, storyboard: Storyboard) -> d
 def _show_frames(context: dg.AssetExecutionContext, made: tuple[FrameImages, MediaRef]) -> dg.Output[FrameImages]:
     frames, sheet = made
     objects = context.resources.workshop.objects
-    rows = (
+    rows: Iterator[Row] = (
         {
             "seq": frame.seq,
-            "width": frame.media.width,
-            "height": frame.media.height,
+            "size": f"{frame.media.width}x{frame.media.height}",
             "kB": frame.media.size // 1000,
             "cost_cny": float(frame.made.cost),
             "seconds": frame.made.seconds,
@@ -66,7 +67,7 @@ def _show_frames(context: dg.AssetExecutionContext, made: tuple[FrameImages, Med
         data_version=data_version(frames),
         metadata={
             "preview": picture(objects, sheet),
-            "shot_table": shot_table(rows, FRAME_SHOTS),
             **production_metadata(frame.made for frame in frames.frames),
+            "shot_table": shot_table(rows, FRAME_SHOTS),
         },
     )

@@ -66,8 +66,8 @@ def _show_lines(context: dg.AssetExecutionContext, spoken: VoiceLines) -> dg.Out
             "files": shot_links(
                 context.resources.workshop.objects, ((line.seq, line.media) for line in spoken.lines if line.media)
             ),
-            "shot_table": shot_table(rows, VOICE_SHOTS),
             **production_metadata(line.made for line in spoken.lines if line.made),
+            "shot_table": shot_table(rows, VOICE_SHOTS),
         },
     )
 

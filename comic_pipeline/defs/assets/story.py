@@ -58,7 +58,7 @@ def _show_storyboard(made: tuple[Storyboard, Delivered]) -> dg.Output[Storyboard
             "title": written.title,
             "shots": len(written.shots),
             "planned_seconds": sum(shot.duration_ms for shot in written.shots) / 1000,
-            "shot_table": shot_table(rows, STORYBOARD_SHOTS),
             **production_metadata([done.made]),
+            "shot_table": shot_table(rows, STORYBOARD_SHOTS),
         },
     )
