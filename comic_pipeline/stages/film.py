@@ -13,7 +13,6 @@ from comic_pipeline.model.media import (
     Clips,
     CoverImage,
     FinalVideo,
-    FrameImage,
     FrameImages,
     MediaRef,
     Music,
@@ -33,7 +32,6 @@ from comic_pipeline.work.runner import make_all
 
 # Pixels; the UI clips what is wider in a window of usual size.
 _PREVIEW_WIDTH = 480
-_SHEET_WIDTH = 600
 _OFFLINE_NOTE = {Language.ZH: "离线样片 · 由程序绘制与合成", Language.EN: "Offline sample · drawn and voiced by program"}
 
 
@@ -108,24 +106,22 @@ async def render(
 
 async def paint_cover(studio: Studio, storyboard: Storyboard, frames: FrameImages) -> tuple[CoverImage, MediaRef]:
     """The first picture under the title, and a small copy for the UI. Small print says when offline providers took part."""
-    first = _first(frames)
+    first = min(frames.frames, key=lambda frame: frame.seq)
     picture = await asyncio.to_thread(studio.desk.objects.get, first.media.key)
     note = _OFFLINE_NOTE[studio.project.language] if studio.any_offline else ""
     data = await asyncio.to_thread(make_cover, picture, title=storyboard.title, small_print=note, frame=studio.project.size)
     label = studio.ai_label(first.media.sha256)
     if label:
         data = mark_picture(await asyncio.to_thread(draw_label, data, label.text), label.mark)
-    return CoverImage(media=await studio.store(verify_image(data), folder="cover")), await _small_cover(studio, data, frames)
+    cover = CoverImage(media=await studio.store(verify_image(data), folder="cover"))
+    return cover, await shrink_cover(studio, cover)
 
 
-async def shrink_cover(studio: Studio, cover: CoverImage, frames: FrameImages) -> MediaRef:
-    """The small copy of a stored cover: the file that `paint_cover` gave with it."""
-    return await _small_cover(studio, await asyncio.to_thread(studio.desk.objects.get, cover.media.key), frames)
-
-
-async def _small_cover(studio: Studio, cover: bytes, frames: FrameImages) -> MediaRef:
-    small = await asyncio.to_thread(thumbnail, cover, width=_PREVIEW_WIDTH)
-    label = studio.ai_label(_first(frames).media.sha256)
+async def shrink_cover(studio: Studio, cover: CoverImage) -> MediaRef:
+    """A small copy of a stored cover for the UI; the same cover gives the same file."""
+    data = await asyncio.to_thread(studio.desk.objects.get, cover.media.key)
+    small = await asyncio.to_thread(thumbnail, data, width=_PREVIEW_WIDTH)
+    label = studio.ai_label(cover.media.sha256)
     return await studio.store(verify_image(mark_picture(small, label.mark) if label else small), folder="previews", name="cover")
 
 
@@ -135,13 +131,9 @@ async def lay_film_sheet(studio: Studio, film: FinalVideo, timeline: Timeline) -
     def draw(heading: str) -> bytes:
         with studio.desk.objects.local(film.media.key) as path:
             middles = [(shot.start_ms + shot.end_ms) // 2 for shot in timeline.shots]
-            moments = moments_of(path, middles, width=_SHEET_WIDTH)
-        return contact_sheet(moments, columns=min(3, len(moments)), width=_SHEET_WIDTH, heading=heading)
+            moments = moments_of(path, middles, width=_PREVIEW_WIDTH)
+        return contact_sheet(moments, columns=min(3, len(moments)), width=_PREVIEW_WIDTH, heading=heading)
 
     label = studio.ai_label(film.media.sha256)
     sheet = await asyncio.to_thread(draw, label.text if label else "")
     return await studio.store(verify_image(mark_picture(sheet, label.mark) if label else sheet), folder="previews", name="film")
-
-
-def _first(frames: FrameImages) -> FrameImage:
-    return min(frames.frames, key=lambda frame: frame.seq)

@@ -113,7 +113,7 @@ def review_page(  # noqa: PLR0913, PLR0917  # one input a document that a person
 
     async def work(studio: Studio) -> tuple[ReviewPage, MediaRef]:
         page = await write_review_page(studio, material, code_versions=code_versions(context))
-        return page, await shrink_cover(studio, cover_image, frame_images)
+        return page, await shrink_cover(studio, cover_image)
 
     return run_stage(
         context,

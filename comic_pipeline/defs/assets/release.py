@@ -7,9 +7,11 @@ from comic_pipeline.defs.owners import OPERATIONS
 from comic_pipeline.defs.partitions import PROJECTS
 from comic_pipeline.defs.run import ROUND_POLICY, run_stage
 from comic_pipeline.defs.versions import code_version
-from comic_pipeline.model.media import CoverImage, FinalVideo, PublishedVideo, ReviewPage, Subtitles
+from comic_pipeline.model.media import CoverImage, FinalVideo, MediaRef, PublishedVideo, ReviewPage, Subtitles
 from comic_pipeline.model.workflow import Stage
+from comic_pipeline.stages.film import shrink_cover
 from comic_pipeline.stages.release import publish
+from comic_pipeline.stages.studio import Studio
 
 
 @dg.asset(
@@ -35,28 +37,35 @@ def published_video(  # one input a file that is published
     Never overwritten: a new version has a new name. It exists only for projects that a person, or where the settings allow it a
     clean sheet of checks, has approved.
     """
+
+    async def work(studio: Studio) -> tuple[PublishedVideo, MediaRef]:
+        published = await publish(studio, final_video, cover_image, subtitles, review_page)
+        return published, await shrink_cover(studio, cover_image)
+
     return run_stage(
         context,
         Stage.RELEASE,
-        lambda studio: publish(studio, final_video, cover_image, subtitles, review_page),
+        work,
         show=lambda made: _show_release(context, made),
         given={"final_video": final_video, "cover_image": cover_image},
     )
 
 
-def _show_release(context: dg.AssetExecutionContext, made: PublishedVideo) -> dg.Output[PublishedVideo]:
+def _show_release(context: dg.AssetExecutionContext, made: tuple[PublishedVideo, MediaRef]) -> dg.Output[PublishedVideo]:
+    published, cover = made
     objects = context.resources.workshop.objects
     return dg.Output(
-        made,
-        data_version=data_version(made),
+        published,
+        data_version=data_version(published),
         metadata={
-            "cover": picture(objects, made.cover),
-            "film": link(objects, made.film),
-            "manifest": link(objects, made.manifest),
-            "provenance": link(objects, made.provenance),
-            "title": made.title,
-            "version": made.version,
-            "approved_by": made.approved_by,
-            "approved_at": dg.MetadataValue.timestamp(made.approved_at),
+            "preview": picture(objects, cover),
+            "cover": link(objects, published.cover),
+            "film": link(objects, published.film),
+            "manifest": link(objects, published.manifest),
+            "provenance": link(objects, published.provenance),
+            "title": published.title,
+            "version": published.version,
+            "approved_by": published.approved_by,
+            "approved_at": dg.MetadataValue.timestamp(published.approved_at),
         },
     )

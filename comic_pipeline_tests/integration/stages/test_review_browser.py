@@ -5,40 +5,26 @@ from pathlib import Path
 
 import pytest
 
-from comic_pipeline.media.fonts import font_path
 from comic_pipeline.stages.review_page import Material, write_review_page
+from comic_pipeline_tests.chromium import chromium
 from comic_pipeline_tests.filmset import HOSTILE, FilmSet
 
-CHROMIUM = Path("/usr/bin/chromium")
-QUIET = (
-    *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"),
-    *("--disable-component-update", "--disable-sync"),
-)
 MEDIA = "[...document.querySelectorAll('video, audio')].map(one => [one.tagName, one.readyState, one.duration > 0, one.error])"
 PICTURES = "[...document.images].map(one => one.naturalWidth > 0)"
 
-pytestmark = [
-    pytest.mark.endurance,
-    pytest.mark.skipif(not CHROMIUM.exists(), reason="no Chromium on this machine: apt-get install chromium"),
-]
+pytestmark = pytest.mark.endurance
 
 
 def test_the_page_plays_from_a_file_and_runs_nothing_of_what_anybody_wrote(
     film_set: FilmSet, material: Material, tmp_path: Path
 ) -> None:
     """Film, clips and voices are ready to play, every picture shows, no request leaves, no dialog opens, languages switch."""
-    from playwright.sync_api import sync_playwright
-
     made = asyncio.run(write_review_page(film_set.studio, material, code_versions={}))
     page_file = tmp_path / "away" / "review.html"
     page_file.parent.mkdir()
     page_file.write_bytes(film_set.workshop.objects.get(made.page.key))
-    (tmp_path / "fonts").mkdir()
-    (tmp_path / "fonts" / "film.otf").symlink_to(font_path())
     seen: list[str] = []
-    environment = {"XDG_DATA_HOME": str(tmp_path), "HOME": str(tmp_path), "PATH": "/usr/bin:/bin"}
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=list(QUIET), env=environment)
+    with chromium(tmp_path / "browser") as browser:
         page = browser.new_page(viewport={"width": 1180, "height": 900})
         page.on("dialog", lambda dialog: (seen.append(f"dialog {dialog.message}"), dialog.dismiss()))
         page.on("console", lambda message: seen.append(f"console {message.text}"))
@@ -56,6 +42,5 @@ def test_the_page_plays_from_a_file_and_runs_nothing_of_what_anybody_wrote(
         page.get_by_text("English", exact=True).click()
         assert page.get_by_role("heading", name="Contact sheet").count() == 1
         page.screenshot(path=str(tmp_path / "review.png"), full_page=True)
-        browser.close()
     assert seen == [page_file.as_uri()]
     assert (tmp_path / "review.png").stat().st_size > 50_000
