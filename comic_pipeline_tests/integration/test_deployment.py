@@ -3,7 +3,7 @@
 import pytest
 from psutil import NoSuchProcess
 
-from comic_pipeline.model.workflow import STAGE_RULES, ProjectState
+from comic_pipeline.model.workflow import PRODUCTION, STAGE_RULES, ProjectState
 from comic_pipeline.status import ProjectStatus
 from comic_pipeline_tests.deployment import Deployment, wait_for
 from comic_pipeline_tests.sandbox.process import Sandbox
@@ -44,7 +44,7 @@ def test_two_projects_become_films_with_exactly_the_planned_creates(deployment: 
     assert all(deployment.workshop.objects.exists(end.film or "") for end in ends)
     with deployment.instance() as instance:
         runs = instance.get_runs()
-    assert len(runs) == 2 * len(STAGE_RULES)
+    assert len(runs) == 2 * len(PRODUCTION)
     for run in runs:
         rule = next(rule for rule in STAGE_RULES.values() if rule.job == run.job_name)
         assert run.tags["comic/kind"] == "stage"
