@@ -1,5 +1,7 @@
 """COMIC_HOME: the embedded profile's folder. `comic init` prepares it; everybody else only checks."""
 
+import fcntl
+import os
 from pathlib import Path
 
 from comic_pipeline.model.errors import ErrorCode, Refused
@@ -27,6 +29,25 @@ def prepare_home(settings: Settings) -> str:
     )
     prepare_objects(settings)
     return migrate(settings.effective_database_url)
+
+
+def hold_home(settings: Settings) -> int:
+    """Become the one that drives this COMIC_HOME until this process ends, whatever program it becomes: two daemons would clash.
+
+    Returns the open file that stands for it. Raises Refused(CONFLICT) while another `comic dev` or `comic demo` has it.
+    """
+    descriptor = os.open(settings.home / ".driver", os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(descriptor)
+        raise Refused(
+            ErrorCode.CONFLICT,
+            f"COMIC_HOME {str(settings.home)!r} is driven by another `comic dev` or `comic demo`: "
+            "end that one, use `comic submit`, or set COMIC_HOME to another folder",
+        ) from None
+    os.set_inheritable(descriptor, True)
+    return descriptor
 
 
 def workspace_file() -> Path:

@@ -13,7 +13,7 @@ from rich.live import Live
 
 from comic_pipeline.cli.opening import JsonFlag, checked_settings, print_json
 from comic_pipeline.display import DemoProgress
-from comic_pipeline.home import prepare_home, workspace_file
+from comic_pipeline.home import hold_home, prepare_home, workspace_file
 from comic_pipeline.model.errors import ErrorCode, Refused
 from comic_pipeline.model.project import DEFAULT_IDEA, RawProduceRequest
 from comic_pipeline.settings import container_environment, process_environment
@@ -30,6 +30,7 @@ def dev(port: Annotated[int, typer.Option(help="Port of the Dagster UI.")] = 300
     """Run the whole embedded deployment: `dagster dev` with this project's workspace and COMIC_HOME."""
     settings = checked_settings()
     prepare_home(settings)
+    hold_home(settings)
     dagster = shutil.which("dagster", path=str(Path(sys.executable).parent)) or "dagster"
     command = [dagster, "dev", "-w", str(workspace_file()), "-p", str(port), "-h", "127.0.0.1"]
     os.execve(dagster, command, process_environment(settings))  # noqa: S606  # becomes dagster, so that Ctrl-C reaches it
@@ -71,6 +72,7 @@ def demo(
     asked.checked()
     settings = checked_settings()
     prepare_home(settings)
+    hold_home(settings)
     # Dagster is imported here alone: every other command starts in a fraction of a second.
     from comic_pipeline.demo.film import make_demo
 

@@ -10,6 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from comic_pipeline.home import hold_home
+from comic_pipeline.settings import load_settings
+
 _COMIC = str(Path(sys.executable).parent / "comic")
 
 
@@ -204,3 +207,34 @@ def test_exec_starts_nothing_that_cannot_work(command: list[str], environment: d
     done = comic(tmp_path / "home", "exec", *command, **environment)
     assert (done.returncode, done.stdout) == (2, "")
     assert said in done.stderr
+
+
+# Takes the home and becomes another program, as `comic dev` does.
+_DRIVER = """
+import os
+from comic_pipeline.home import hold_home
+from comic_pipeline.settings import load_settings
+hold_home(load_settings())
+os.execv("/bin/sh", ["sh", "-c", "echo held; read end"])
+"""
+
+
+@pytest.mark.parametrize("command", ["dev", "demo"])
+def test_a_home_has_one_driver(tmp_path: Path, command: str) -> None:
+    """A second daemon would clash with the first, which keeps the home until its process ends, whatever program it has become."""
+    home = tmp_path / "home"
+    assert comic(home, "init").returncode == 0
+    with subprocess.Popen(
+        [sys.executable, "-c", _DRIVER],
+        env={**os.environ, "COMIC_HOME": str(home)},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    ) as first:
+        assert first.stdout is not None
+        assert first.stdout.readline() == b"held\n"
+        refused = comic(home, command)
+        first.communicate(b"end\n")
+    assert refused.returncode == 2, refused.stderr
+    assert "CONFLICT" in refused.stderr
+    assert "another `comic dev` or `comic demo`" in refused.stderr
+    os.close(hold_home(load_settings(COMIC_HOME=str(home))))
