@@ -182,7 +182,6 @@ def test_a_new_line_never_pays_a_clip_again(premiere: Premiere) -> None:
     assert "你好，星星！" in "".join(cue.text for cue in house.subtitles(premiere.id).cues)
 
 
-@pytest.mark.endurance
 def test_a_new_seed_for_a_clip_pays_no_picture(premiere: Premiere) -> None:
     """Each craft has its own seed: a clip made anew, and a later round of pictures finds every picture made."""
     before = premiere.sandbox.admin.books()

@@ -36,7 +36,7 @@ def test_a_line_that_cannot_be_spoken_is_silence_and_a_warning(house: House, san
     assert house.subtitles(end.project_id).cues
 
 
-@pytest.mark.parametrize("policy", ["fail", pytest.param("placeholder", marks=pytest.mark.endurance)])
+@pytest.mark.parametrize("policy", ["fail", "placeholder"])
 def test_a_picture_that_cannot_be_made_fails_or_is_a_card(policy: str, tmp_path: Path, sandbox: Sandbox) -> None:
     """COMIC_ON_FRAME_FAILURE: by default a paid clip of a blank picture is waste; a card is made only on explicit wish."""
     house = House(tmp_path / "home", sandbox_environment(sandbox, COMIC_ON_FRAME_FAILURE=policy, COMIC_POLL_SECONDS="0.2"))

@@ -124,7 +124,6 @@ def test_a_run_by_hand_is_refused_while_its_stage_is_active(running: tuple[Deplo
     assert finished(deployment, project_id).status == ProjectState.PENDING_REVIEW
 
 
-@pytest.mark.endurance  # contracts/workflow/test_broken_rows.py shows the rule in CI
 def test_one_broken_project_among_three_does_not_stop_the_other_two(running: tuple[Deployment, Sandbox]) -> None:
     """Acceptance (e): a row whose id can be no partition is set aside; plain Dagster would fail every tick."""
     deployment, _ = running
