@@ -16,6 +16,8 @@ from comic_pipeline.model.errors import ErrorCode, Refused
 from comic_pipeline.model.style import STYLES, Style
 
 PROJECT_ID = re.compile(r"^[A-Za-z0-9_-]{1,63}$")
+# Who asks, who decides: what the columns of the tables take.
+PERSON_MAX_CHARS = 128
 IDEA_MAX_CHARS = 2_000
 SCRIPT_MAX_CHARS = 20_000
 DEFAULT_IDEA = "一只小猫在月球上种花，遇到了会唱歌的星星"

@@ -6,11 +6,9 @@ from typing import Self
 
 from pydantic import BaseModel, ConfigDict, field_validator, model_validator
 
-from comic_pipeline.model.project import IDEA_MAX_CHARS, clean_text
+from comic_pipeline.model.project import IDEA_MAX_CHARS, PERSON_MAX_CHARS, clean_text
 from comic_pipeline.model.submission import check_remakable
 from comic_pipeline.model.workflow import Stage
-
-_NAME_MAX_CHARS = 128
 
 
 class Decision(StrEnum):
@@ -36,7 +34,7 @@ class ReviewRequest(BaseModel):
     def _named(cls, by: str) -> str:
         if not by.strip():
             raise ValueError("who decides must be named")
-        return clean_text("by", by, limit=_NAME_MAX_CHARS, required=True)
+        return clean_text("by", by, limit=PERSON_MAX_CHARS, required=True)
 
     @field_validator("note")
     @classmethod

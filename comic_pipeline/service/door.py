@@ -4,7 +4,7 @@ from collections.abc import Callable
 from datetime import datetime
 
 from comic_pipeline.model.errors import ErrorCode, Refused
-from comic_pipeline.model.project import check_project_id, clean_text
+from comic_pipeline.model.project import PERSON_MAX_CHARS, check_project_id, clean_text
 from comic_pipeline.model.submission import Answer, Submission
 from comic_pipeline.model.workflow import SubmissionKind
 from comic_pipeline.service import produce, remaking, reviewing, stopping
@@ -15,7 +15,6 @@ from comic_pipeline.store.submissions import NewSubmission
 
 # What the table of submissions takes.
 _PAYLOAD_MAX_CHARS = 200_000
-_NAME_MAX_CHARS = 128
 _MESSAGE_MAX_CHARS = 2_000
 
 
@@ -105,5 +104,5 @@ def _check_named(asked: NewSubmission | Submission) -> None:
 
 
 def _check_name(what: str, name: str) -> None:
-    if not 1 <= len(name) <= _NAME_MAX_CHARS or not name.isprintable():
-        raise Refused(ErrorCode.INPUT_INVALID, f"{what} {name[:40]!r} must have 1 to {_NAME_MAX_CHARS} printable characters")
+    if not 1 <= len(name) <= PERSON_MAX_CHARS or not name.isprintable():
+        raise Refused(ErrorCode.INPUT_INVALID, f"{what} {name[:40]!r} must have 1 to {PERSON_MAX_CHARS} printable characters")

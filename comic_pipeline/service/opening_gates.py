@@ -1,7 +1,7 @@
 """Opening a closed QC gate by hand: recorded as a verdict of its own, shown in review and in Dagster."""
 
 from comic_pipeline.model.errors import ErrorCode, Refused
-from comic_pipeline.model.project import clean_text
+from comic_pipeline.model.project import PERSON_MAX_CHARS, clean_text
 from comic_pipeline.model.submission import Answer
 from comic_pipeline.model.verdict import Severity, Verdict
 from comic_pipeline.model.workflow import ALLOWED_FROM, ProjectState, SubmissionKind
@@ -9,7 +9,6 @@ from comic_pipeline.service.house import House, go_on, refuse_second_formal, reo
 from comic_pipeline.store import projects, stages, verdicts
 from comic_pipeline.store.database import Connection
 
-_NAME_MAX_CHARS = 128
 _REASON_MAX_CHARS = 2_000
 
 
@@ -18,7 +17,7 @@ def open_gate(connection: Connection, project_id: str, check: str, *, by: str, r
 
     Raises Refused: NOT_FOUND for a check that gave no verdict, CONFLICT when it passed, or while the project is at work.
     """
-    by = clean_text("by", by, limit=_NAME_MAX_CHARS, required=True)
+    by = clean_text("by", by, limit=PERSON_MAX_CHARS, required=True)
     reason = clean_text("reason", reason, limit=_REASON_MAX_CHARS, required=True)
     projects.lock(connection, project_id)
     project = projects.get(connection, project_id)

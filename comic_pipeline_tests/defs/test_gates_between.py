@@ -13,7 +13,6 @@ from comic_pipeline.defs.gate import check_gates
 from comic_pipeline.defs.io import document_key
 from comic_pipeline.defs.metadata import data_version
 from comic_pipeline.defs.partitions import PROJECTS
-from comic_pipeline.home import prepare_home
 from comic_pipeline.model.errors import ComicError, ErrorCode
 from comic_pipeline.model.media import (
     Clip,
@@ -35,10 +34,10 @@ from comic_pipeline.model.money import ZERO
 from comic_pipeline.model.storyboard import Shot, Storyboard
 from comic_pipeline.model.verdict import Finding, Severity, Verdict
 from comic_pipeline.quality import GATES
-from comic_pipeline.settings import load_settings
-from comic_pipeline.stages.workshop import Workshop, open_workshop
-from comic_pipeline.store import projects, verdicts
+from comic_pipeline.stages.workshop import Workshop
+from comic_pipeline.store import verdicts
 from comic_pipeline_tests.builders import a_project
+from comic_pipeline_tests.homes import opened_home
 
 _MEDIA = MediaRef(key="projects/p1/x/x.png", sha256="0" * 64, size=1, mime="image/png", width=1280, height=720, duration_ms=5_000)
 _MADE = Production(task_id="t", provider="x", model="x", cost=ZERO, template_hash="", seconds=0.0, reused=False)
@@ -60,15 +59,10 @@ _FINDING = Finding(rule="not_blank", severity=Severity.ERROR, seq=0, measured="0
 @pytest.fixture
 def workshop(tmp_path: Path) -> Iterator[Workshop]:
     """A home with one project, every document of which is there."""
-    settings = load_settings(COMIC_HOME=str(tmp_path / "home"))
-    prepare_home(settings)
-    opened = open_workshop(settings)
-    with opened.database.write() as connection:
-        projects.insert(connection, a_project())
-    for asset, document in DOCUMENTS.items():
-        opened.objects.put(document_key("p1", asset), document.model_dump_json().encode(), mime="application/json")
-    yield opened
-    opened.database.close()
+    with opened_home(tmp_path / "home", a_project()) as opened:
+        for asset, document in DOCUMENTS.items():
+            opened.objects.put(document_key("p1", asset), document.model_dump_json().encode(), mime="application/json")
+        yield opened
 
 
 def judge(workshop: Workshop, asset: str, *, passed: bool, by: str | None = None, version: str | None = None) -> None:

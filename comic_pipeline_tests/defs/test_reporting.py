@@ -10,14 +10,13 @@ from sqlalchemy import text
 
 from comic_pipeline.defs import reporting
 from comic_pipeline.defs.reporting import Told, status_sensor
-from comic_pipeline.home import prepare_home
 from comic_pipeline.model.task import TaskStatus
 from comic_pipeline.model.workflow import PRODUCTION, ProjectState, Stage, StageStatus
-from comic_pipeline.settings import load_settings
-from comic_pipeline.stages.workshop import Workshop, open_workshop
+from comic_pipeline.stages.workshop import Workshop
 from comic_pipeline_tests.builders import a_project
 from comic_pipeline_tests.contracts.service.databases import empty
 from comic_pipeline_tests.contracts.service.door import Door
+from comic_pipeline_tests.homes import opened_home
 
 MADE = dict.fromkeys(PRODUCTION, StageStatus.PASSED)
 
@@ -25,11 +24,8 @@ MADE = dict.fromkeys(PRODUCTION, StageStatus.PASSED)
 @pytest.fixture(scope="module")
 def workshop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workshop]:
     """The workshop of a prepared home."""
-    settings = load_settings(COMIC_HOME=str(tmp_path_factory.mktemp("home")))
-    prepare_home(settings)
-    opened = open_workshop(settings)
-    yield opened
-    opened.database.close()
+    with opened_home(tmp_path_factory.mktemp("home")) as opened:
+        yield opened
 
 
 @pytest.fixture

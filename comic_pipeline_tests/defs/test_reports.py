@@ -9,23 +9,16 @@ import dagster as dg
 import pytest
 
 from comic_pipeline.definitions import build_definitions, defs
-from comic_pipeline.home import prepare_home
-from comic_pipeline.settings import load_settings
-from comic_pipeline.stages.workshop import Workshop, open_workshop
-from comic_pipeline.store import projects
+from comic_pipeline.stages.workshop import Workshop
 from comic_pipeline_tests.builders import a_project
+from comic_pipeline_tests.homes import opened_home
 
 
 @pytest.fixture
 def workshop(tmp_path: Path) -> Iterator[Workshop]:
     """A home with one project, begun at noon of 2026-03-10."""
-    settings = load_settings(COMIC_HOME=str(tmp_path / "home"))
-    prepare_home(settings)
-    opened = open_workshop(settings)
-    with opened.database.write() as connection:
-        projects.insert(connection, a_project())
-    yield opened
-    opened.database.close()
+    with opened_home(tmp_path / "home", a_project()) as opened:
+        yield opened
 
 
 def test_every_night_the_day_that_has_ended_is_reported() -> None:

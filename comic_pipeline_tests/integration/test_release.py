@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from comic_pipeline.home import prepare_home
 from comic_pipeline.model.errors import ErrorCode, Refused
 from comic_pipeline.model.media import CoverImage, FinalVideo, MediaRef, Production, PublishedVideo, ReviewPage, Subtitles
 from comic_pipeline.model.money import ZERO
@@ -17,24 +16,19 @@ from comic_pipeline.model.review import Decision, Review
 from comic_pipeline.model.task import sha256_hex
 from comic_pipeline.model.workflow import ProjectState
 from comic_pipeline.objects.folder import FolderStore
-from comic_pipeline.settings import load_settings
 from comic_pipeline.stages.release import publish
 from comic_pipeline.stages.studio import Studio
-from comic_pipeline.stages.workshop import Workshop, open_workshop
-from comic_pipeline.store import projects, reviews
+from comic_pipeline.stages.workshop import Workshop
+from comic_pipeline.store import reviews
 from comic_pipeline_tests.builders import NOW, a_project, a_worker
+from comic_pipeline_tests.homes import opened_home
 
 
 @pytest.fixture
 def workshop(tmp_path: Path) -> Iterator[Workshop]:
     """A home with one approved project."""
-    settings = load_settings(COMIC_HOME=str(tmp_path / "home"))
-    prepare_home(settings)
-    opened = open_workshop(settings)
-    with opened.database.write() as connection:
-        projects.insert(connection, a_project(status=ProjectState.APPROVED))
-    yield opened
-    opened.database.close()
+    with opened_home(tmp_path / "home", a_project(status=ProjectState.APPROVED)) as opened:
+        yield opened
 
 
 def stored(workshop: Workshop, name: str, data: bytes) -> MediaRef:
