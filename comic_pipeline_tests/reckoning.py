@@ -12,8 +12,10 @@ from typing import Any
 
 from sqlalchemy import Connection, not_, select
 
+from comic_pipeline.model.money import ZERO
 from comic_pipeline.model.task import AttemptState, TaskStatus
 from comic_pipeline.model.workflow import OPEN_STAGE_STATUSES
+from comic_pipeline.store.attempts import of_project
 from comic_pipeline.store.database import Database
 from comic_pipeline.store.schema import attempts, leases, provider_slots, stages, tasks
 from comic_pipeline_tests.sandbox.client import SandboxAdmin
@@ -34,6 +36,11 @@ class Reckoning:
     booked: Decimal
     booked_for_lost: Decimal
     problems: tuple[str, ...]
+
+
+def spent_by(connection: Connection, project_id: str) -> Decimal:
+    """What the attempts of a project have cost, added up one by one: the sums in SQL are what tests compare with it."""
+    return sum((one.cost or ZERO for one in of_project(connection, project_id)), ZERO)
 
 
 def leftovers(database: Database) -> list[str]:

@@ -35,16 +35,15 @@ _SIZES_1_0 = _SIZES | {
 class VideoModel:
     """One Seedance family.
 
-    `seconds` is the shortest and longest clip; `prices` are CNY per million tokens of a silent clip; `last_frame`: it can also be
-    given an end picture; `sound`: it knows `generate_audio`, whose default is true; `follows_frame`: with a first frame `ratio`
-    must be `adaptive`; `token_fps`: frames a second that tokens are counted with.
+    `seconds` is the shortest and longest clip; `prices` are CNY per million tokens of a silent clip; `sound`: it knows
+    `generate_audio`, whose default is true; `follows_frame`: with a first frame `ratio` must be `adaptive`; `token_fps`: frames a
+    second that tokens are counted with.
     """
 
     family: str
     seconds: tuple[int, int]
     prices: Mapping[Resolution, Decimal]
     source: str
-    last_frame: bool = True
     sound: bool = True
     follows_frame: bool = False
     token_fps: int = 24
@@ -65,7 +64,6 @@ _GENERIC = VideoModel(
     seconds=(4, 12),
     prices=_prices("70", "70"),
     source="strictest and dearest of all families",
-    last_frame=False,
     # Sound left on would cost twice as much at 1.5 and is a common copyright hit (1.4), so it is switched off explicitly.
     sound=True,
     # `adaptive` is a value of the field for all, and the only one that 2.5 takes with a first frame.
@@ -89,7 +87,6 @@ ARK_VIDEO_MODELS: dict[str, VideoModel] = {
             seconds=(2, 12),
             prices=_prices("70", "70"),
             source="1.3; no price published",
-            last_frame=False,
             sound=False,
             sizes=_SIZES_1_0,
         ),

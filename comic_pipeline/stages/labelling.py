@@ -17,13 +17,13 @@ from comic_pipeline.stages.studio import Studio
 from comic_pipeline.stages.verifying import verify_image
 
 
-async def store_labelled(studio: Studio, picture: bytes, *, of: str, name: str, folder: str = "labelled") -> MediaRef | None:
+async def store_labelled(studio: Studio, picture: bytes, *, of: str, name: str) -> MediaRef | None:
     """A stored copy of the picture with label and mark, known by the hash `of` its material; None when labels are off."""
     label = studio.ai_label(of)
     if label is None:
         return None
     drawn = await asyncio.to_thread(draw_label, picture, label.text)
-    return await studio.store(verify_image(mark_picture(drawn, label.mark)), folder=folder, name=name)
+    return await studio.store(verify_image(mark_picture(drawn, label.mark)), folder="labelled", name=name)
 
 
 async def with_labels(studio: Studio, frames: FrameImages) -> FrameImages:

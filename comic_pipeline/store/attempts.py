@@ -190,14 +190,6 @@ def cost_of(connection: Connection, task_id: str) -> Decimal:
     return cny(str(connection.execute(statement).scalar_one()))
 
 
-def spent_by_project(connection: Connection, project_id: str) -> Decimal:
-    """What a project has cost so far, deleted and re-made shots included."""
-    statement = (
-        select(func.coalesce(func.sum(attempts.c.cost), 0)).join_from(attempts, tasks).where(tasks.c.project_id == project_id)
-    )
-    return cny(str(connection.execute(statement).scalar_one()))
-
-
 def booked_on_day(connection: Connection, *, now: datetime) -> Decimal:
     """What all projects have spent or reserved on the day of `now`."""
     local = now.astimezone(BOOK_ZONE)

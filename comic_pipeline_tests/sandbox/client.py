@@ -96,10 +96,6 @@ class SandboxAdmin:
         """Answer ModelNotOpen for this model."""
         self.post("models", ModelSwitch(model=model, open=False))
 
-    def open_model(self, model: str) -> None:
-        """Take the closing back."""
-        self.post("models", ModelSwitch(model=model, open=True))
-
     def reset(self) -> None:
         """Forget everything: jobs, books, faults, answers, advanced time, closed models, changed latencies."""
         self.post("reset", Reset())

@@ -129,14 +129,13 @@ def fade(world: World, top: Rgb, low: Rgb, *, start: float, end: float) -> None:
     world.image.paste(ramp.resize((world.image.width, y1 - y0), Image.Resampling.NEAREST), (0, y0))
 
 
-def sky(world: World, *, orb: bool = True) -> None:
+def sky(world: World) -> None:
     """Sky, and by the time of day sun or moon, stars, clouds."""
     top, low = world.look.heaven(world.time)
     fade(world, top, low, start=world.top, end=0.02)
     if world.dark:
         stars(world, count=70)
-    if orb:
-        _sun_or_moon(world)
+    _sun_or_moon(world)
     if not world.dark:
         clouds(world, count=3)
 

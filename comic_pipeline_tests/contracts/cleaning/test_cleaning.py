@@ -80,8 +80,8 @@ def _keys(objects: ObjectStore) -> set[str]:
     return {one.key for one in objects.list("")}
 
 
-def _document(objects: ObjectStore, asset: str, value: object, *, project: str = PROJECT) -> str:
-    key = f"projects/{project}/documents/{asset}.json"
+def _document(objects: ObjectStore, asset: str, value: object) -> str:
+    key = f"projects/{PROJECT}/documents/{asset}.json"
     objects.put(key, json.dumps(value).encode(), mime="application/json")
     return key
 

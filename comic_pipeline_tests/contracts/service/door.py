@@ -117,11 +117,6 @@ class Door:
             for stage, status in states.items():
                 self._round(connection, project.id, stage, status, code=code)
 
-    def add_round(self, project_id: str, stage: Stage, status: StageStatus) -> None:
-        """Ten seconds of one more round of a stage."""
-        with self.database.write() as connection:
-            self._round(connection, project_id, stage, status, code=ErrorCode.PROVIDER_ERROR)
-
     def _round(self, connection: Connection, project_id: str, stage: Stage, status: StageStatus, *, code: ErrorCode) -> None:
         run, row_id = f"run-{uuid4().hex[:8]}", str(uuid4())
         stages.request(connection, project_id, stage, stage_id=row_id, priority=20, now=self.now)

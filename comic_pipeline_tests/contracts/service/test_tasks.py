@@ -12,6 +12,7 @@ from comic_pipeline.model.workflow import ProjectState
 from comic_pipeline.store import attempts, ledger
 from comic_pipeline.store.database import Database
 from comic_pipeline_tests.builders import AMPLE, NOW, a_frame, a_project, begin_project, later
+from comic_pipeline_tests.reckoning import spent_by
 
 
 def started(database: Database, *, words: str = "a cat", worker: Worker | None = None) -> tuple[Task, Attempt, Worker]:
@@ -75,7 +76,7 @@ def test_a_released_create_frees_its_reservation(database: Database) -> None:
     task = lost(database)
     with database.write() as connection:
         decided = tasks.release(connection, task.task_id, by="wang", now=later(60))
-        assert attempts.spent_by_project(connection, "p1") == ZERO
+        assert spent_by(connection, "p1") == ZERO
     assert decided.status is TaskStatus.PENDING
     assert states(database, task) == [AttemptState.RELEASED]
 

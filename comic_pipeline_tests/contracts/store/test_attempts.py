@@ -11,6 +11,7 @@ from comic_pipeline.store.database import Database
 from comic_pipeline.store.schema import attempts as attempt_rows
 from comic_pipeline_tests.builders import NOW, a_frame, a_project, a_worker, begin_project, later
 from comic_pipeline_tests.contracts.store.acts import begin, claimed
+from comic_pipeline_tests.reckoning import spent_by
 
 ESTIMATE = a_frame().estimate
 
@@ -109,7 +110,7 @@ def test_a_lost_attempt_is_booked_at_its_estimate_and_a_released_one_at_nothing(
         released = attempts.mark_released(connection, begin(connection, task), now=later(2))
         assert (unknown.state, unknown.cost) == (AttemptState.UNKNOWN, ESTIMATE)
         assert (released.state, released.cost) == (AttemptState.RELEASED, 0)
-        assert attempts.spent_by_project(connection, "p1") == ESTIMATE
+        assert spent_by(connection, "p1") == ESTIMATE
 
 
 @pytest.mark.parametrize("ending", ["failed", "unknown", "released"])

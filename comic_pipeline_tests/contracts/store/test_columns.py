@@ -14,6 +14,7 @@ from comic_pipeline.store import attempts, ledger, projects, stages
 from comic_pipeline.store.database import Database
 from comic_pipeline.store.schema import leases
 from comic_pipeline_tests.builders import NOW, a_frame, a_project, begin_project
+from comic_pipeline_tests.reckoning import spent_by
 
 
 @pytest.mark.parametrize("amount", ["0", "0.000001", "0.1", "1234.567891", "999999999.999999"])
@@ -53,7 +54,7 @@ def test_sums_of_many_small_amounts_are_exact(database: Database) -> None:
             )
             attempts.mark_failed(connection, attempt, http_status=500, provider_code="x", now=NOW, cost=cost)
         assert attempts.cost_of(connection, claim.task.task_id) == sum(costs)
-        assert attempts.spent_by_project(connection, "p1") == sum(costs)
+        assert spent_by(connection, "p1") == sum(costs)
 
 
 def test_a_negative_amount_is_refused_by_the_books(database: Database) -> None:

@@ -28,6 +28,7 @@ from comic_pipeline.work.orders import Delivered, Order, Rules, Verified
 from comic_pipeline.work.runner import make
 from comic_pipeline_tests.builders import AMPLE, a_project, a_worker
 from comic_pipeline_tests.fakes import FakeClock, ScriptedProvider, Wish
+from comic_pipeline_tests.reckoning import spent_by
 
 T = TypeVar("T")
 
@@ -179,11 +180,9 @@ class Bench:
             ledger.renew(connection, "p1", TYPES)
             connection.execute(project_rows.update().values(cancel_requested=False))
 
-    def abandon(
-        self, order: Order[Wish], *, job: str | None = None, kind: AttemptKind = AttemptKind.CREATE, name: str = "dead"
-    ) -> Task:
+    def abandon(self, order: Order[Wish], *, job: str | None = None) -> Task:
         """What a killed run leaves: a claimed task with an attempt at `intent`, or submitted as `job`; its lease has run out."""
-        worker = self.worker(name)
+        worker = self.worker("dead")
         with self.database.write() as connection:
             now = self.clock.now()
             claim = ledger.claim(connection, order.new_task(max_retry=3), worker, now=now)
@@ -192,7 +191,7 @@ class Bench:
                 connection,
                 claim.task,
                 worker,
-                kind=kind,
+                kind=AttemptKind.CREATE,
                 base_url=order.provider.base_url,
                 request_hash="0" * 64,
                 estimate=order.provider.estimate(order.request),
@@ -234,7 +233,7 @@ class Bench:
     def spent(self) -> Decimal:
         """What the books say the project has cost."""
         with self.database.read() as connection:
-            return attempts.spent_by_project(connection, "p1")
+            return spent_by(connection, "p1")
 
     def slots(self) -> int:
         """Slots that are taken."""

@@ -175,9 +175,6 @@ def test_an_override_names_who_and_why(world: World, by: str, reason: str) -> No
     assert refused.value.code is ErrorCode.INPUT_INVALID
 
 
-CLEAN = Tier.PREVIEW
-
-
 def finish(world: World, *, tier: Tier, findings: tuple[Finding, ...] = ()) -> str:
     """Make the film; its last gate has these findings. The project's state afterwards."""
     world.put_at(FILM, a_project(tier=tier))

@@ -14,9 +14,9 @@ from comic_pipeline.model.project import Frame
 FRAMES = [Frame(width=640, height=360), Frame(width=360, height=640), Frame(width=360, height=360)]
 
 
-def _plain(colour: str = "#c0c0c0", size: tuple[int, int] = (320, 180), format_name: str = "PNG") -> bytes:
+def _plain(colour: str = "#c0c0c0") -> bytes:
     data = io.BytesIO()
-    Image.new("RGB", size, colour).save(data, format_name)
+    Image.new("RGB", (320, 180), colour).save(data, "PNG")
     return data.getvalue()
 
 

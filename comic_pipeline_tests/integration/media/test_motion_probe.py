@@ -25,7 +25,6 @@ from comic_pipeline_tests.sandbox.pictures import draw_picture, encode_picture
 from comic_pipeline_tests.unit.quality.material import BOARD, clips, lines, voice
 
 SIZE = Frame(width=320, height=180)
-SECONDS = 1.5
 SHORT = BOARD.model_copy(update={"shots": tuple(shot.model_copy(update={"duration_ms": 1_500}) for shot in BOARD.shots[:1])})
 PICTURE = encode_picture(draw_picture(text="小猫在月球种花", width=640, height=360), "png")
 OTHER = encode_picture(draw_picture(text="星星在唱歌", width=640, height=360), "png")
@@ -38,7 +37,7 @@ def moving(picture: bytes = PICTURE, *, audio: bool = False) -> bytes:
     return render_clip(ClipPlan(prompt="", first=picture, width=320, height=180, frames=36, audio=audio))
 
 
-def facts_of(motion: MotionFacts, picture: bytes = PICTURE) -> ClipFacts:
+def facts_of(motion: MotionFacts) -> ClipFacts:
     video = motion.video
     return ClipFacts(
         width=video.width,
@@ -47,7 +46,7 @@ def facts_of(motion: MotionFacts, picture: bytes = PICTURE) -> ClipFacts:
         duration_ms=video.duration_ms,
         black=motion.black,
         still=motion.still,
-        likeness=likeness(motion.first, picture),
+        likeness=likeness(motion.first, PICTURE),
         sound_dbfs=video.audio.rms_dbfs if video.audio else None,
     )
 

@@ -19,9 +19,10 @@ from comic_pipeline.providers.music_file import FileMusic
 from comic_pipeline.providers.offline.music import OfflineMusic
 from comic_pipeline.settings import ImageProviderName, TextProviderName, VideoProviderName, VoiceProviderName
 from comic_pipeline.stages.manifest import write_manifest
-from comic_pipeline.store import attempts, ledger, overrides, verdicts
+from comic_pipeline.store import ledger, overrides, verdicts
 from comic_pipeline_tests.builders import NOW
 from comic_pipeline_tests.filmset import FilmSet
+from comic_pipeline_tests.reckoning import spent_by
 
 OPERATOR = "Operator Li"
 WARNING = Finding(rule="picture_drawn", severity=Severity.WARN, seq=1, measured="a card", wanted="a picture")
@@ -115,7 +116,7 @@ def test_costs_count_what_failed_and_what_was_lost(film_set: FilmSet, written: t
     """What a film cost is what was booked for it, not what its final pieces cost."""
     manifest, _ = written
     with film_set.workshop.database.read() as connection:
-        booked = attempts.spent_by_project(connection, film_set.studio.project.id)
+        booked = spent_by(connection, film_set.studio.project.id)
     costs = manifest.costs
     assert costs.spent == booked == Decimal("5.39")
     assert (costs.in_film, costs.failed, costs.unknown) == (Decimal("5.19"), Decimal("0.03"), Decimal("0.05"))

@@ -9,18 +9,16 @@ from comic_pipeline_tests.builders import NOW, later
 BANDS = {AlertRule.FAILED_TASKS: Band(10, 4), AlertRule.QUEUE_BACKLOG: Band(50, 20)}
 
 
-def _alert(
-    rule: AlertRule = AlertRule.FAILED_TASKS, *, since: float = 0, raised: float | None = 0, subject: str = "all"
-) -> Alert:
+def _alert(rule: AlertRule = AlertRule.FAILED_TASKS, *, raised: float | None = 0) -> Alert:
     return Alert(
         id=7,
         rule=rule,
-        subject=subject,
+        subject="all",
         value=12,
         limit=10,
         message_zh="",
         message_en="",
-        since=later(since),
+        since=later(0),
         raised_at=None if raised is None else later(raised),
         cleared_at=None,
     )

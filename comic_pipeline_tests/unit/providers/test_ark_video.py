@@ -10,7 +10,7 @@ import pytest
 
 from comic_pipeline.model.errors import ErrorCode, OutcomeUnknown, ProviderFault
 from comic_pipeline.model.project import Resolution
-from comic_pipeline.providers.interface import ClipRequest, Phase, Remote, Submitted
+from comic_pipeline.providers.interface import Phase, Remote, Submitted
 from comic_pipeline.providers.picture import PICTURE_BYTES
 from comic_pipeline_tests.unit.providers.ark_task import MODEL, TASKS, URL, ark, task
 from comic_pipeline_tests.unit.providers.vendor import (
@@ -29,8 +29,8 @@ def created() -> httpx.Response:
     return httpx.Response(200, json={"id": "cgt-20261130-abc", "safety_identifier": "u" * 32})
 
 
-def polled(answer: httpx.Response, request: ClipRequest | None = None) -> Any:
-    return run(ark(Vendor(answer)).poll("cgt-1", request or clip_request()))
+def polled(answer: httpx.Response) -> Any:
+    return run(ark(Vendor(answer)).poll("cgt-1", clip_request()))
 
 
 def refused(vendor: Vendor) -> ProviderFault:
