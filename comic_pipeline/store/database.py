@@ -9,7 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, create_engine, event, make_url
+from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
 from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
@@ -26,6 +26,11 @@ DatabaseFault = SQLAlchemyError
 
 _BUSY_MS = 30_000
 _CONNECT_SECONDS = 10
+# A host that vanished between two packets, found out within a minute instead of after Linux's two hours.
+_ALIVE = {"keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3, "tcp_user_timeout": 60_000}
+# Our transactions take milliseconds. One whose process is frozen, or whose host is cut off, holds its project and the day's
+# budget locked: the server ends it after this, and whoever waits meanwhile gets a fault that is tried again.
+_IDLE_MS = 60_000
 
 
 class Database:
@@ -91,15 +96,30 @@ def _make_engine(url: str) -> Engine:
         return _make_sqlite(parsed.render_as_string(hide_password=False))
     if parsed.drivername == "postgresql":
         parsed = parsed.set(drivername="postgresql+psycopg2")
+    return _make_postgres(parsed)
+
+
+def _make_postgres(url: URL) -> Engine:
     # A host that is gone answers nothing at all; without a limit the driver would wait for it for ever.
-    return create_engine(
-        parsed,
+    engine = create_engine(
+        url,
         pool_size=5,
         max_overflow=10,
         pool_pre_ping=True,
         hide_parameters=True,
-        connect_args={"connect_timeout": _CONNECT_SECONDS},
+        connect_args={"connect_timeout": _CONNECT_SECONDS, **_ALIVE},
     )
+
+    @event.listens_for(engine, "connect")
+    def _on_connect(connection: DBAPIConnection, _entry: ConnectionPoolEntry) -> None:
+        # Not as start-up options: a connection pooler in between refuses those.
+        cursor = connection.cursor()
+        cursor.execute(f"SET lock_timeout = {_BUSY_MS}")
+        cursor.execute(f"SET idle_in_transaction_session_timeout = {_IDLE_MS}")
+        cursor.close()
+        connection.commit()
+
+    return engine
 
 
 def _make_sqlite(url: str) -> Engine:

@@ -26,6 +26,8 @@ def migrate(url: str) -> str:
         with database.write() as connection:
             # SQLite has taken its write lock already, when the transaction began.
             if database.dialect == "postgresql":
+                # The first one may build an index over millions of rows; its second waits as long as that takes.
+                connection.execute(text("SET LOCAL lock_timeout = 0"))
                 connection.execute(text("SELECT pg_advisory_xact_lock(:number)"), {"number": _MIGRATION_LOCK})
             found = _versions(connection)
             if found != [HEAD]:

@@ -1,17 +1,20 @@
 """The two kinds of transaction."""
 
+import time
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import Connection, text
 from sqlalchemy.exc import IntegrityError
 
 from comic_pipeline.model.errors import ErrorCode, Refused, StorageFault
+from comic_pipeline.store import database as store_database
 from comic_pipeline.store import projects
 from comic_pipeline.store.database import Database
-from comic_pipeline.store.migrate import migrate
+from comic_pipeline.store.migrate import HEAD, migrate
 from comic_pipeline_tests.builders import NOW, a_project
+from comic_pipeline_tests.contracts.store.racing import outcome, start_blocked
 from comic_pipeline_tests.postgres import PostgresServer
 
 
@@ -86,6 +89,47 @@ def test_faults_of_the_connection_never_show_the_password() -> None:
     with pytest.raises(StorageFault) as fault, database.read():
         pass
     assert "hunter2" not in str(fault.value)
+    database.close()
+
+
+def test_a_frozen_process_does_not_hold_everybody_up(migrated_postgres: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run that is stopped in the middle of a transaction held its project, and with it every create, locked for hours.
+
+    Whoever waits gets a fault that is tried again; the frozen one loses its transaction, and goes on with the next.
+    """
+    monkeypatch.setattr(store_database, "_BUSY_MS", 100)
+    monkeypatch.setattr(store_database, "_IDLE_MS", 400)
+    frozen, waiting = Database(migrated_postgres), Database(migrated_postgres)
+
+    def lock(connection: Connection) -> None:
+        connection.execute(text("SELECT pg_advisory_xact_lock(1)"))
+
+    def freeze() -> None:
+        with frozen.write() as connection:
+            lock(connection)
+            with pytest.raises(StorageFault), waiting.write() as other:
+                lock(other)
+            time.sleep(0.5)
+            with waiting.write() as other:
+                lock(other)
+            lock(connection)
+
+    with pytest.raises(StorageFault):
+        freeze()
+    with frozen.write() as connection:
+        lock(connection)
+    for database in (frozen, waiting):
+        database.close()
+
+
+def test_a_second_migration_waits_as_long_as_the_first_takes(migrated_postgres: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Building an index over millions of rows takes longer than any other wait for a lock may."""
+    monkeypatch.setattr(store_database, "_BUSY_MS", 50)
+    database = Database(migrated_postgres)
+    with database.write() as connection:
+        connection.execute(text("SELECT pg_advisory_xact_lock(7262002)"))
+        second = start_blocked(lambda: migrate(migrated_postgres))
+    assert outcome(second) == HEAD
     database.close()
 
 
