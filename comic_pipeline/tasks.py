@@ -7,7 +7,7 @@ from datetime import datetime
 
 from pydantic import BaseModel, ConfigDict
 
-from comic_pipeline.model.errors import ErrorCode, Refused
+from comic_pipeline.model.errors import ErrorCode, OutcomeUnknown, Refused
 from comic_pipeline.model.task import Attempt, AttemptState, Task, TaskStatus
 from comic_pipeline.store import attempts, ledger
 from comic_pipeline.store.database import Connection
@@ -68,7 +68,10 @@ def adopt(connection: Connection, task_id: str, *, job_id: str, by: str) -> Task
     owner = attempts.owner_of(connection, attempt.provider_id, job_id)
     if owner is not None:
         raise Refused(ErrorCode.CONFLICT, f"job {job_id} belongs to task {owner} already; look at both before deciding")
-    attempts.mark_submitted(connection, attempt, request_id=job_id)
+    try:
+        attempts.mark_submitted(connection, attempt, request_id=job_id)
+    except OutcomeUnknown as taken:
+        raise Refused(ErrorCode.CONFLICT, taken.detail) from taken
     return _go_on(connection, task_id, note=f"job {job_id} adopted by {by}")
 
 

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 
 from sqlalchemy import ColumnElement, Connection, and_, case, func, literal, select, update
 
-from comic_pipeline.model.errors import ErrorCode, WorkStopped
+from comic_pipeline.model.errors import ErrorCode, OutcomeUnknown, WorkStopped
 from comic_pipeline.model.ledger import SpendLimits, Worker
 from comic_pipeline.model.money import ZERO, cny, show
 from comic_pipeline.model.project import Project
@@ -27,6 +27,9 @@ BOOK_ZONE = ZoneInfo("Asia/Shanghai")
 _HELD = (AttemptState.INTENT, AttemptState.SUBMITTED)
 # Any number that nothing else in the database locks.
 _DAY_LOCK = 7_262_001
+_JOB_LOCK = 7_262_003
+# An id may belong to an attempt that began before the one that it is offered to.
+_EARLIER = timedelta(days=1)
 
 
 def begin(  # noqa: PLR0913  # the gate: each argument is one fact that it checks or writes
@@ -78,7 +81,14 @@ def begin(  # noqa: PLR0913  # the gate: each argument is one fact that it check
 
 
 def mark_submitted(connection: Connection, attempt: Attempt, *, request_id: str) -> Attempt:
-    """The provider gave an id: from now on the job can always be found again."""
+    """The provider gave an id: from now on the job can always be found again.
+
+    Raises OutcomeUnknown when the job is another attempt's: two that lost their answers at once found the same one in the list.
+    """
+    if connection.dialect.name == "postgresql":
+        connection.execute(select(func.pg_advisory_xact_lock(_JOB_LOCK)))
+    if request_id in known_request_ids(connection, attempt.provider_id, since=attempt.started_at - _EARLIER):
+        raise OutcomeUnknown(ErrorCode.OUTCOME_UNKNOWN, f"job {request_id} belongs to another attempt already")
     connection.execute(update(tasks).where(tasks.c.task_id == attempt.task_id).values(provider_request_id=request_id))
     return _change(connection, attempt, old=(AttemptState.INTENT,), state=AttemptState.SUBMITTED, provider_request_id=request_id)
 
@@ -134,6 +144,17 @@ def mark_unknown(connection: Connection, attempt: Attempt, *, now: datetime) -> 
 def mark_released(connection: Connection, attempt: Attempt, *, now: datetime) -> Attempt:
     """The provider surely never got it: nothing was spent."""
     return _change(connection, attempt, old=_HELD, state=AttemptState.RELEASED, cost=ZERO, finished_at=now)
+
+
+def book_late(connection: Connection, attempt: Attempt, *, request_id: str) -> bool:
+    """The create that was taken for surely absent has made a job after all: it is paid, and its id is kept for a person."""
+    settled = (AttemptState.RELEASED, AttemptState.UNKNOWN)
+    done = connection.execute(
+        update(attempts)
+        .where(attempts.c.task_id == attempt.task_id, attempts.c.number == attempt.number, attempts.c.state.in_(settled))
+        .values(state=AttemptState.UNKNOWN, cost=attempt.estimate, provider_request_id=request_id)
+    )
+    return done.rowcount == 1
 
 
 def last(connection: Connection, task_id: str) -> Attempt | None:

@@ -4,10 +4,11 @@ Belongs here: steps 3 and 4 of design section 6. A full error answer may be trie
 """
 
 import asyncio
+import logging
 from itertools import count
 from typing import TypeVar
 
-from comic_pipeline.model.errors import ComicError, OutcomeUnknown, ProviderFault, WorkStopped
+from comic_pipeline.model.errors import ComicError, OutcomeUnknown, ProviderFault, StorageFault, WorkStopped
 from comic_pipeline.model.retry import CALL_TRIES, CALL_WAIT_CAP, call_wait
 from comic_pipeline.model.task import Attempt, AttemptKind, AttemptState, Task, canonical_json, hash_of
 from comic_pipeline.providers.interface import Done, Inline, Provider, Remote, Submitted
@@ -19,6 +20,7 @@ R = TypeVar("R")
 
 # How long a stop waits for a create that is on the wire, so that its id or its result is not lost.
 STOP_PATIENCE = 10.0
+_log = logging.getLogger("comic_pipeline.work")
 
 
 async def create(desk: Desk, task: Task, *, provider: Provider[R], request: R, kind: AttemptKind) -> Attempt:
@@ -32,7 +34,7 @@ async def create(desk: Desk, task: Task, *, provider: Provider[R], request: R, k
             # Its answer comes once: no place to keep it, no purchase.
             await desk.check_room()
         await desk.turn(provider.name)
-        departure = Departure(desk, task, _begin(desk, task, provider=provider, request=request, kind=kind))
+        departure = Departure(desk, task, await _begin(desk, task, provider=provider, request=request, kind=kind))
         try:
             return await _send(departure, provider=provider, request=request)
         except OutcomeUnknown:
@@ -45,20 +47,28 @@ async def create(desk: Desk, task: Task, *, provider: Provider[R], request: R, k
     raise AssertionError("the loop returns or raises")
 
 
-def _begin(desk: Desk, task: Task, *, provider: Provider[R], request: R, kind: AttemptKind) -> Attempt:
-    # Not tried again when the database fails: a second promise beside one that went through unseen would be refused.
-    with desk.write() as (connection, now):
-        return attempts.begin(
-            connection,
-            task,
-            desk.worker,
-            kind=kind,
-            base_url=provider.base_url,
-            request_hash=hash_of(provider.describe(request)),
-            estimate=provider.estimate(request),
-            limits=desk.rules.spend,
-            now=now,
-        )
+async def _begin(desk: Desk, task: Task, *, provider: Provider[R], request: R, kind: AttemptKind) -> Attempt:
+    began = desk.clock.now()
+    try:
+        with desk.write() as (connection, _):
+            return attempts.begin(
+                connection,
+                task,
+                desk.worker,
+                kind=kind,
+                base_url=provider.base_url,
+                request_hash=hash_of(provider.describe(request)),
+                estimate=provider.estimate(request),
+                limits=desk.rules.spend,
+                now=began,
+            )
+    except StorageFault:
+        # Not tried again: a second promise beside one that went through unseen would be refused. If this one did, it is ours, and
+        # nothing was sent; left behind it would be booked as paid.
+        promised = await desk.look(lambda connection: attempts.unfinished(connection, task.task_id))
+        if promised is None or promised.state is not AttemptState.INTENT or promised.started_at != began:
+            raise
+        return promised
 
 
 async def _send(departure: Departure, *, provider: Provider[R], request: R) -> Attempt:
@@ -108,12 +118,21 @@ async def _take_back(desk: Desk, attempt: Attempt) -> None:
 
 
 async def note_job(desk: Desk, attempt: Attempt, job_id: str) -> Attempt:
-    """Write down the provider's id of the job: from now on it can be found again."""
-    return await desk.move(
-        attempt,
-        lambda connection, _: attempts.mark_submitted(connection, attempt, request_id=job_id),
-        there=lambda one: one.state is AttemptState.SUBMITTED and one.provider_request_id == job_id,
-    )
+    """Write down the provider's id of the job: from now on it can be found again.
+
+    Raises OutcomeUnknown when the job is another attempt's; WorkStopped(CONFLICT) when the attempt was settled meanwhile.
+    """
+    try:
+        return await desk.move(
+            attempt,
+            lambda connection, _: attempts.mark_submitted(connection, attempt, request_id=job_id),
+            there=lambda one: one.state is AttemptState.SUBMITTED and one.provider_request_id == job_id,
+        )
+    except WorkStopped:
+        # This process was frozen for longer than its lease and the grace time, between the last look and the request.
+        if await desk.commit(lambda connection, _: attempts.book_late(connection, attempt, request_id=job_id)):
+            _log.error("job %s of task %s came after its create was given up; it is booked", job_id, attempt.task_id)
+        raise
 
 
 async def note_failure(desk: Desk, attempt: Attempt, fault: ComicError) -> Attempt:

@@ -4,11 +4,12 @@ Design section 6, "Unknown outcome": jobs are looked for in the provider's list,
 """
 
 import logging
+from contextlib import suppress
 from datetime import timedelta
 from typing import TypeVar
 
 from comic_pipeline.model.errors import ErrorCode, OutcomeUnknown, ProviderFault
-from comic_pipeline.model.retry import CALL_TRIES
+from comic_pipeline.model.retry import CALL_TRIES, JOB_LIFE
 from comic_pipeline.model.task import Attempt, AttemptState, Task
 from comic_pipeline.providers.interface import FoundJob, Provider
 from comic_pipeline.store import attempts
@@ -42,14 +43,23 @@ async def resolve(desk: Desk, task: Task, attempt: Attempt, *, provider: Provide
 
 
 async def _look_for(desk: Desk, task: Task, attempt: Attempt, *, provider: Provider[R], request: R) -> None:
+    if desk.clock.now() - attempt.started_at >= JOB_LIFE:
+        raise OutcomeUnknown(
+            ErrorCode.OUTCOME_UNKNOWN,
+            f"the create's answer was lost at {attempt.started_at:%Y-%m-%d %H:%M} UTC, longer ago than the provider's list "
+            f"reaches back. {_WAY_OUT}",
+        )
     # Counted from now: the create may have been on the wire, and may have been accepted, until a moment ago.
     give_up_at = desk.clock.now() + timedelta(seconds=desk.rules.lost_grace)
     while True:
         found = await _candidates(desk, attempt, provider=provider, request=request)
         if len(found) == 1:
-            _log.info("adopting job %s for task %s: %s", found[0].job_id, task.task_id, found[0].matches)
-            await note_job(desk, attempt, found[0].job_id)
-            return
+            with suppress(OutcomeUnknown):
+                await note_job(desk, attempt, found[0].job_id)
+                _log.info("adopted job %s for task %s: %s", found[0].job_id, task.task_id, found[0].matches)
+                return
+            # Another attempt was a moment faster: the next look leaves the job out.
+            continue
         if found:
             listed = ", ".join(f"{job.job_id} ({job.matches})" for job in found)
             raise OutcomeUnknown(

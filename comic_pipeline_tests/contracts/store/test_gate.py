@@ -8,7 +8,7 @@ from decimal import Decimal
 import pytest
 from sqlalchemy import Connection, text
 
-from comic_pipeline.model.errors import ErrorCode, WorkStopped
+from comic_pipeline.model.errors import ErrorCode, OutcomeUnknown, WorkStopped
 from comic_pipeline.model.ledger import Claimed, SpendLimits
 from comic_pipeline.model.task import Attempt, AttemptState, Task, TaskStatus
 from comic_pipeline.model.workflow import Stage, StageStatus
@@ -201,6 +201,24 @@ def test_the_day_budget_holds_between_projects_that_do_not_see_each_other(databa
     refused = outcome(second)
     assert isinstance(refused, WorkStopped)
     assert refused.code is ErrorCode.BUDGET_EXCEEDED
+
+
+def test_two_attempts_that_find_one_job_at_once_do_not_share_it(database: Database, task: Task) -> None:
+    """Each sees that nobody has it; the second must wait for the first one's commit, and is told."""
+    with database.write() as connection:
+        other = claimed(connection, a_frame(seq=1), a_worker())
+        first, second = begin(connection, task), begin(connection, other)
+
+    def take() -> Attempt:
+        with database.write() as connection:
+            return attempts.mark_submitted(connection, second, request_id="job-1")
+
+    with database.write() as connection:
+        attempts.mark_submitted(connection, first, request_id="job-1")
+        late = start_blocked(take)
+    assert isinstance(outcome(late), OutcomeUnknown)
+    with database.read() as connection:
+        assert attempts.get(connection, second.task_id, second.number).state is AttemptState.INTENT
 
 
 def test_a_take_over_waits_for_a_create_at_the_gate(database: Database, task: Task) -> None:

@@ -275,6 +275,21 @@ class Flickering(Database):
             raise StorageFault("the database is away")
 
 
+class Rival(Database):
+    """A database in which somebody else writes first: `first` is done once, before the next transaction that writes."""
+
+    first: Callable[[], None] | None = None
+
+    @contextmanager
+    def write(self) -> Iterator[Connection]:
+        """As the real one, a moment later."""
+        if self.first is not None:
+            first, self.first = self.first, None
+            first()
+        with super().write() as connection:
+            yield connection
+
+
 def a_bench(database: Database, *, url: str, folder: Path) -> Bench:
     """A bench with project p1, which may spend 100 CNY."""
     bench = Bench(database=database, url=url, folder=folder, clock=FakeClock())

@@ -74,6 +74,21 @@ def test_a_promise_that_cannot_be_written_sends_nothing(bench: Bench, flickering
     assert len(images.sent) == 2
 
 
+def test_a_promise_that_went_through_unseen_is_kept(bench: Bench, flickering: Flickering, images: ScriptedProvider) -> None:
+    """The server fails over in the commit of the intent: nothing was sent for it yet, so it is sent now and no loss booked."""
+    images.plan("submit", ProviderFault(ErrorCode.PROVIDER_ERROR, "busy", http_status=503))
+    desk = bench.desk(database=flickering)
+
+    async def main() -> Round:
+        working = asyncio.ensure_future(make_all(desk, [an_order(images)]))
+        await bench.clock.sleep(0.5)
+        flickering.unsure = 1
+        return await working
+
+    assert len(bench.clock.run(main()).delivered) == 1
+    assert (len(images.sent), bench.states(), bench.spent()) == (2, ["failed", "succeeded"], images.price)
+
+
 def test_a_database_that_stays_away_ends_the_round_and_the_next_one_goes_on(
     bench: Bench, flickering: Flickering, videos: ScriptedProvider
 ) -> None:

@@ -1,15 +1,18 @@
 """An answer that was lost: look for the job, or book the call; never a blind second create (ArcReel PR#793)."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 
 from comic_pipeline.model.errors import ErrorCode, OutcomeUnknown, ProviderFault
 from comic_pipeline.model.task import TaskStatus
 from comic_pipeline.providers.interface import FoundJob, Phase
+from comic_pipeline.store import attempts
+from comic_pipeline.store.database import Database
 from comic_pipeline.work.orders import PostponedError
 from comic_pipeline.work.runner import make_all
 from comic_pipeline_tests.builders import later
-from comic_pipeline_tests.contracts.work.bench import RULES, Bench, an_order
+from comic_pipeline_tests.contracts.work.bench import RULES, Bench, Rival, an_order, then
 from comic_pipeline_tests.fakes import Dropped, ScriptedProvider
 
 UNREADABLE = ProviderFault(ErrorCode.PROVIDER_ERROR, "the list is broken")
@@ -129,6 +132,61 @@ def test_two_lost_creates_do_not_adopt_one_job(bench: Bench, videos: ScriptedPro
     finished = bench.clock.run(make_all(bench.desk(), orders))
     assert len(finished.delivered) == 2
     assert (len(videos.sent), bench.spent()) == (3, videos.charged)
+
+
+def _takes(bench: Bench, database: Database, provider: ScriptedProvider, job_id: str) -> Callable[[], None]:
+    """Another task of the same provider, in another process, takes this job."""
+    other = bench.abandon(an_order(provider, "dog", seq=5))
+
+    def take() -> None:
+        with database.write() as connection:
+            (open_one,) = attempts.of_task(connection, other.task_id)
+            attempts.mark_submitted(connection, open_one, request_id=job_id)
+
+    return take
+
+
+def test_a_job_that_another_process_adopts_at_the_same_moment_is_not_adopted_twice(
+    bench: Bench, database_url: str, videos: ScriptedProvider
+) -> None:
+    """Both find the one job in the list and nobody in the books; one has it, the other looks on and finds it taken."""
+    rival = Rival(database_url)
+    take = _takes(bench, bench.database, videos, "job-7")
+    videos.plan("submit", then(lambda: setattr(rival, "first", take), Dropped(accepted=False)))
+    videos.plan("find", (_listed("job-7", later(61)),))
+    made = bench.make(an_order(videos), desk=bench.desk(database=rival))
+    assert (made.made.reused, len(videos.sent), rival.first) == (False, 2, None)
+    with bench.database.read() as connection:
+        ids = [one.provider_request_id for one in attempts.of_project(connection, "p1") if one.provider_request_id]
+    assert sorted(ids) == ["job-1", "job-7"]
+    rival.close()
+
+
+def test_a_job_that_was_adopted_before_its_own_answer_came_is_not_shared(bench: Bench, videos: ScriptedProvider) -> None:
+    """A lost create of the same words took it from the list while our answer was on its way: we look for the other one."""
+    videos.plan("submit", then(_takes(bench, bench.database, videos, "job-1"), None))
+    bench.make(an_order(videos))
+    assert (len(videos.sent), len(videos.searched) > 0) == (2, True)
+    with bench.database.read() as connection:
+        ids = [one.provider_request_id for one in attempts.of_project(connection, "p1") if one.provider_request_id]
+    assert sorted(ids) == ["job-1", "job-2"]
+
+
+def test_a_job_that_comes_after_its_create_was_given_up_is_booked(bench: Bench, videos: ScriptedProvider) -> None:
+    """A process frozen on its way out, for longer than lease and grace: its create was taken for absent, and is paid."""
+    videos.plan("submit", then(bench.release, None))
+    assert bench.refused(an_order(videos)).code is ErrorCode.CONFLICT
+    (late,) = bench.attempts()
+    assert (late.state, late.provider_request_id, late.cost) == ("unknown", "job-1", videos.estimated)
+
+
+def test_a_loss_older_than_the_providers_list_is_for_a_person(bench: Bench, videos: ScriptedProvider) -> None:
+    """After a week no job is listed any more: "not there" says nothing, and a second create would be a blind one."""
+    bench.abandon(an_order(videos))
+    bench.clock.advance(6 * 86_400)
+    refused = bench.refused(an_order(videos))
+    assert (refused.code, videos.searched, videos.sent) == (ErrorCode.OUTCOME_UNKNOWN, [], [])
+    assert bench.states() == ["intent"]
 
 
 def test_creates_that_never_arrive_are_not_repeated_for_ever(bench: Bench, videos: ScriptedProvider) -> None:
