@@ -1,4 +1,4 @@
-"""A queue that knows our tags: runs started from an asset page or a backfill carry none of their own (dagster.md section 14.6).
+"""A queue that knows our tags: runs started from an asset page or a backfill carry none of their own.
 
 Named in `dagster.yaml`; loaded by the daemon, the webserver and the code server alike.
 """

@@ -1,6 +1,6 @@
 """Small copies of moving pictures, for pages that must stay small.
 
-Belongs here: one ffmpeg pass for many copies. Does not: which copies a page needs (`stages/review.py`).
+Belongs here: one ffmpeg pass for many copies. Does not: which copies a page needs (`stages/review_page.py`).
 """
 
 from collections.abc import Sequence

@@ -1,1 +1,1 @@
-"""HTML pages from values: one template a page and the facts that it shows. No reading, no media work (`stages/review.py`)."""
+"""HTML pages from values: one template a page and the facts on it. No reading, no media work (`stages/review_page.py`)."""

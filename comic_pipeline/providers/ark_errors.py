@@ -1,4 +1,4 @@
-"""What Ark's error codes mean: one table from the vendor's code to ours, after providers.md 1.4.
+"""What Ark's error codes mean: one table from the vendor's code to ours, after docs/providers.md 1.4.
 
 Belongs here: every documented code, the prefix rules, the three meanings of QuotaExceeded. Does not: finding the error in a body
 (`envelope.py`), retrying. Retryability follows from our code alone; the retry class says what an operator is told.

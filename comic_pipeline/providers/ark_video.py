@@ -1,4 +1,4 @@
-"""Volcengine Ark's clip models, Seedance (providers.md 1.3): create a task, look at it, find it in the list, cancel it.
+"""Volcengine Ark's clip models, Seedance (docs/providers.md 1.3): create a task, look at it, find it in the list, cancel it.
 
 Belongs here: the five verbs. Does not: reading a task document (`ark_tasks.py`). No `callback_url` is sent: it is unsigned, and
 polling is needed anyway.

@@ -1,7 +1,7 @@
 """Models of text and voice services with their prices, how a model id is recognised, and whose hosts serve results.
 
 Belongs here: dated numbers with their source, and pure arithmetic on them. Pictures are in `catalog_image.py`, clips in
-`catalog_video.py`. Prices are list prices in CNY before discounts; sections are those of providers.md of 2026-11-30. A model
+`catalog_video.py`. Prices are list prices in CNY before discounts; sections are those of docs/providers.md of 2026-11-30. A model
 that is not listed costs what the dearest of its kind costs, with one warning: an unknown price must never look like nothing.
 """
 
@@ -108,7 +108,7 @@ def guess_tokens(text: str) -> int:
 # Speech is sold by the character. Ark: 3 CNY per 10,000 (2.2, 2026-07-29); the page of V1 names no other price.
 _OPENSPEECH_PER_CHARACTER = Decimal(3) / 10_000
 # gpt-4o-mini-tts: about 0.015 USD a minute; Chinese is spoken at about 4 characters a second, so 5 CNY per 10,000 covers it.
-# tts-1: 15 USD per million characters. Neither is listed in providers.md; read 2025-11.
+# tts-1: 15 USD per million characters. Neither is listed in docs/providers.md; read 2025-11.
 _OPENAI_PER_CHARACTER: dict[str, Decimal] = {
     "gpt-4o-mini-tts": Decimal(5) / 10_000,
     "tts-1": 15 * CNY_PER_USD / _MILLION,

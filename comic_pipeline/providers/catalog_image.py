@@ -1,6 +1,6 @@
 """Picture models: which sizes they accept, which fields they know, what a picture costs, and the size to ask for.
 
-Section numbers are those of providers.md (1.2 limits, 1.5 prices), compiled 2026-11-30. Pure tables and arithmetic.
+Section numbers are those of docs/providers.md (1.2 limits, 1.5 prices), compiled 2026-11-30. Pure tables and arithmetic.
 """
 
 import functools

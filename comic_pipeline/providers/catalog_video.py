@@ -1,6 +1,6 @@
 """Clip models: how long, how large, which fields they know, how many tokens a clip is, and what a token costs.
 
-Section numbers are those of providers.md (1.3 limits and token formula, 1.5 prices), compiled 2026-11-30. Tables and arithmetic.
+Section numbers are those of docs/providers.md (1.3 limits and token formula, 1.5 prices). Tables and arithmetic.
 """
 
 import functools
@@ -50,7 +50,7 @@ class VideoModel:
     sizes: Mapping[tuple[Aspect, Resolution], Frame] = field(default_factory=lambda: _SIZES)
 
 
-# The dearest price of the table (2.5). It also stands for prices that are not published: 1.0 at all, 2.5 at 1080p (section 8).
+# The dearest price of the table (2.5). It also stands for prices that are not published: 1.0 at all, 2.5 at 1080p (6).
 _DEAREST = Decimal(70)
 
 

@@ -66,7 +66,7 @@ class VendorError:
 
 
 def read_error(document: JsonObject | None) -> VendorError | None:
-    """The error inside a JSON body, in any of the shapes that were seen (providers.md 1.0); None when there is none.
+    """The error inside a JSON body, in any of the shapes that were seen (docs/providers.md 1.0); None when there is none.
 
     Ark and OpenAI: `{"error": {code, message, param, type}}`; the gateway before Ark: `{"ResponseMetadata": {"Error": {Code,
     Message}}}`; through proxies: a flat `{code, message}`; some compatible servers: `{"error": "text"}`.
@@ -90,7 +90,7 @@ def read_error(document: JsonObject | None) -> VendorError | None:
 
 
 def classify_status(status: int) -> ErrorCode:
-    """Our code for an HTTP status that came without a vendor code we know (providers.md 1.4, last row for 408/502/503/504)."""
+    """Our code for an HTTP status that came without a vendor code we know (docs/providers.md 1.4, last row: gateways)."""
     exact = {
         401: ErrorCode.PROVIDER_AUTH,
         402: ErrorCode.PROVIDER_QUOTA,

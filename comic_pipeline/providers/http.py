@@ -4,7 +4,7 @@ Belongs here: clients, time-outs, size caps, the translation of transport faults
 (`envelope.py` and the adapters), where results may be fetched from (`download.py`).
 
 The rule that protects money: a create is one HTTP request, never followed, never repeated. A fault before anything was sent is a
-plain ProviderFault; after that nobody knows, and it is OutcomeUnknown (providers.md 1.4, last rows).
+plain ProviderFault; after that nobody knows, and it is OutcomeUnknown (docs/providers.md 1.4, last rows).
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""Reading the answer of `POST /images/generations`, which Ark and OpenAI-compatible services share (providers.md 1.2, 3)."""
+"""Reading the answer of `POST /images/generations`, which Ark and OpenAI-compatible services share (docs/providers.md 1.2, 3)."""
 
 import base64
 import binascii

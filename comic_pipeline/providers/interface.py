@@ -1,7 +1,7 @@
 """What the runner asks of any provider, and the typed requests of the crafts.
 
-The same five verbs fit every vendor (providers.md section 4): submit, poll, cancel, find, fetch. Text, image and voice
-services answer `submit` with `Done` at once; video services with `Submitted` and are polled.
+The same five verbs fit every vendor: submit, poll, cancel, find, fetch. Text, image and voice services answer `submit` with
+`Done` at once; video services with `Submitted` and are polled.
 """
 
 from collections.abc import Awaitable, Callable, Mapping

@@ -8,7 +8,7 @@ import base64
 from comic_pipeline.model.errors import ErrorCode, ProviderFault
 from comic_pipeline.providers.interface import Picture
 
-# Input pictures of Seedance (providers.md 1.3): side in pixels, width to height, bytes, and the whole body.
+# Input pictures of Seedance (docs/providers.md 1.3): side in pixels, width to height, bytes, and the whole body.
 SIDES = (300, 6_000)
 RATIOS = (0.4, 2.5)
 PICTURE_BYTES = 30 * 1024 * 1024

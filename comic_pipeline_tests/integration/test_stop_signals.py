@@ -1,6 +1,6 @@
 """Terminating a run in the Dagster UI, whatever it is doing: it ends CANCELED, stays so, and no second create follows.
 
-Dagster 15026 and dagster.md section 14.1: with a retry policy, plain Dagster restarts the stopped op and pays again. Times are
+Dagster issue 15026: with a retry policy, plain Dagster restarts the stopped op and pays again. Times are
 printed; they include the request, the signal's way through daemon and code server, and the run's own end.
 """
 

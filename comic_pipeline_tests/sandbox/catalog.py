@@ -1,7 +1,7 @@
 """The models the sandbox knows: limits, picture sizes and list prices, each as the vendors' pages state them.
 
 Belongs here: facts about models. Does not: checking a request against them (`validation.py`, `video_rules.py`). Source of
-every number: providers.md sections 1.2, 1.3, 1.5 and 2; what it lacks is absent here (price None = unknown, booked as unpriced).
+every number: docs/providers.md 1.2, 1.3, 1.5 and 2; what it lacks is absent here (price None = unknown, booked as unpriced).
 """
 
 import re

@@ -125,7 +125,7 @@ class Fault(BaseModel):
     word: str = ""
 
 
-# Codes of providers.md 1.4 and the status each comes with.
+# Codes of docs/providers.md 1.4 and the status each comes with.
 _STATUS: dict[str, int] = {
     "InvalidAccountStatus": 401,
     "AuthenticationError": 401,

@@ -1,4 +1,4 @@
-"""The environment: defaults of design section 8, refusals that name the variable, secrets that stay secret."""
+"""The environment: defaults, refusals that name the variable, secrets that stay secret."""
 
 import logging
 from collections.abc import Iterator

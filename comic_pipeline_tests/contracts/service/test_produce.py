@@ -142,7 +142,7 @@ def test_a_day_has_a_quota(door: Door, tier: Tier, quota: int) -> None:
 
 
 def test_each_tier_has_its_own_quota(door: Door) -> None:
-    """Three free films do not use up the previews of the same user (design section 5)."""
+    """Three free films do not use up the previews of the same user."""
     for number in range(3):
         assert door.produce(f"film {number}", tier=Tier.FREE).status == "accepted"
     assert door.produce("one more", tier=Tier.FREE).status == "rejected"

@@ -62,7 +62,7 @@ def _wish(connection: Connection, kind: str, wanted: int, ready: int) -> None:
 def test_progress_follows_the_state_and_the_finished_work(
     database: Database, status: ProjectState, work: dict[str, tuple[int, int]], progress: int
 ) -> None:
-    """The numbers of design section 5, from an empty stage to the last piece of it."""
+    """The published numbers of each stage, from an empty stage to the last piece of it."""
     with database.write() as connection:
         projects.insert(connection, a_project(status=status))
         for kind, (wanted, ready) in work.items():

@@ -6,6 +6,7 @@ import pytest
 
 from comic_pipeline.model.errors import ERROR_RULES, ErrorCode, Refused
 from comic_pipeline.model.project import Tier
+from comic_pipeline.model.stage_end import StageEnd, decide_end, landing, project_state_after
 from comic_pipeline.model.submission import Submission
 from comic_pipeline.model.task import TaskType
 from comic_pipeline.model.workflow import (
@@ -18,15 +19,11 @@ from comic_pipeline.model.workflow import (
     ProjectState,
     RunPhase,
     Stage,
-    StageEnd,
     StageStatus,
     SubmissionKind,
     SubmissionStatus,
     check_allowed,
-    decide_end,
     downstream,
-    landing,
-    project_state_after,
 )
 from comic_pipeline_tests.builders import NOW
 
@@ -46,7 +43,7 @@ LEGAL = {
 @pytest.mark.parametrize("state", ProjectState)
 @pytest.mark.parametrize("kind", LEGAL)
 def test_every_transition(kind: SubmissionKind, state: ProjectState) -> None:
-    """Each kind of request in each state: done where design section 5 allows it, else CONFLICT with the current state."""
+    """Each kind of request in each state: done where the table allows it, else CONFLICT with the current state."""
     if state.value in LEGAL[kind]:
         check_allowed(kind, state, project_id="p1")
         return

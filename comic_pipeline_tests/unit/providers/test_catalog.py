@@ -1,4 +1,4 @@
-"""Sizes, lengths, tokens and prices against the numbers of providers.md."""
+"""Sizes, lengths, tokens and prices against the numbers of docs/providers.md."""
 
 import logging
 from decimal import Decimal
