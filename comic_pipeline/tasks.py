@@ -1,6 +1,6 @@
 """What a person decides about one task of the ledger: stop it, or settle what nobody but a person can know.
 
-Belongs here: the rules of those two acts, in one transaction each. Does not: asking providers, moving projects (`service.py`).
+Belongs here: the rules of those two acts, in one transaction each. Does not: asking providers, moving projects (`workflow/`).
 """
 
 from datetime import datetime
@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict
 
 from comic_pipeline.model.errors import ErrorCode, OutcomeUnknown, Refused
 from comic_pipeline.model.task import Attempt, AttemptState, Task, TaskStatus
-from comic_pipeline.store import attempts, ledger
+from comic_pipeline.store import attempts, cancelling, ledger
 from comic_pipeline.store.database import Connection
 
 _WORDS = {
@@ -53,7 +53,7 @@ def cancel_task(connection: Connection, task_id: str, *, reason: str, now: datet
     task = case_of(connection, task_id).task
     if task.status in (TaskStatus.SUCCESS, TaskStatus.FAILED, TaskStatus.MANUAL_REQUIRED):
         raise Refused(ErrorCode.CONFLICT, f"task {task_id} is {task.status}; there is nothing to stop")
-    status = ledger.request_cancel(connection, task_id, reason=reason, now=now)
+    status = cancelling.cancel_task(connection, task_id, reason=reason, now=now)
     at_once = status is TaskStatus.CANCELLED
     zh, en = _WORDS[at_once]
     return TaskCancel(task_id=task_id, status=status, effective_immediately=at_once, message_zh=zh, message_en=en)

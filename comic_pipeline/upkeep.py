@@ -22,7 +22,7 @@ from comic_pipeline.model.workflow import (
     Stage,
     StageStatus,
 )
-from comic_pipeline.store import attempts, ledger, leftovers, projects, stages
+from comic_pipeline.store import attempts, cancelling, leftovers, projects, stages
 from comic_pipeline.store.database import Connection
 
 
@@ -60,7 +60,7 @@ def expire(connection: Connection, project_id: str, *, limit: float, now: dateti
     projects.lock(connection, project_id)
     reason = f"the stages have run for more than COMIC_PROJECT_TIMEOUT ({limit:.0f} s)"
     latest = stages.latest(connection, project_id)
-    ledger.cancel_project(connection, project_id, reason=reason, now=now)
+    cancelling.cancel_project(connection, project_id, reason=reason, now=now)
     for row in latest.values():
         if row.status is StageStatus.REQUESTED:
             stages.end(connection, row.id, status=StageStatus.CANCELLED, code=ErrorCode.TASK_TIMEOUT, message=reason, now=now)

@@ -13,7 +13,7 @@ from typing import Any
 from sqlalchemy import Connection, not_, select
 
 from comic_pipeline.model.money import ZERO
-from comic_pipeline.model.task import AttemptState, TaskStatus
+from comic_pipeline.model.task import OPEN_ATTEMPT_STATES, AttemptState, TaskStatus
 from comic_pipeline.model.workflow import OPEN_STAGE_STATUSES
 from comic_pipeline.store.attempts import of_project
 from comic_pipeline.store.database import Database
@@ -21,7 +21,6 @@ from comic_pipeline.store.schema import attempts, leases, provider_slots, stages
 from comic_pipeline_tests.sandbox.client import SandboxAdmin
 
 _PROVIDER_OF = {"chat": "ark_text", "image": "ark_image", "tts_v3": "openspeech_voice", "video_create": "ark_video"}
-_OPEN = (AttemptState.INTENT, AttemptState.SUBMITTED)
 
 
 @dataclass(frozen=True)
@@ -95,7 +94,7 @@ def _open_rows(connection: Connection) -> list[str]:
     going_on = connection.execute(
         select(attempts.c.task_id, attempts.c.number, attempts.c.state)
         .join_from(attempts, tasks)
-        .where(attempts.c.state.in_(_OPEN), not_(kept))
+        .where(attempts.c.state.in_(OPEN_ATTEMPT_STATES), not_(kept))
     )
     return [
         *(f"task {row.task_type} {row.task_id} of {row.project_id} is {row.status}" for row in running),
@@ -130,7 +129,7 @@ def _prices(admin: SandboxAdmin) -> dict[str, tuple[str, Decimal]]:
 
 def _disagrees(row: dict[str, Any], price: Decimal) -> bool:
     # A job that the provider no longer knew is booked at its estimate; nobody can know better.
-    return row["state"] not in (*_OPEN, AttemptState.UNKNOWN) and row["cost"] != price
+    return row["state"] not in (*OPEN_ATTEMPT_STATES, AttemptState.UNKNOWN) and row["cost"] != price
 
 
 def _unexplained(orphans: dict[str, tuple[str, Decimal]], without_id: Counter[str]) -> list[str]:

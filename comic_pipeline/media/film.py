@@ -45,7 +45,7 @@ async def render_film(plan: FilmPlan, out: Path, *, ffmpeg: str, timeout: float)
             part.unlink(missing_ok=True)
 
 
-async def _make_tracks(plan: FilmPlan, mix: Mix, folder: Path, *, ffmpeg: str, timeout: float) -> tuple[Path, Path]:  # noqa: ASYNC109
+async def _make_tracks(plan: FilmPlan, mix: Mix, folder: Path, *, ffmpeg: str, timeout: float) -> tuple[Path, Path]:  # noqa: ASYNC109 - handed on
     picture = folder / "picture.mp4"
     # ffmpeg works in that folder, so that the graph names its files by fixed words: no path, no user text is ever in it.
     drawing = asyncio.create_task(run_ffmpeg(picture_arguments(plan, picture), ffmpeg=ffmpeg, timeout=timeout, cwd=folder))

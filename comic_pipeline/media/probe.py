@@ -6,14 +6,14 @@ MediaFault(INPUT_INVALID) for a file that is not there.
 """
 
 import io
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING
 
 from comic_pipeline.media.boxes import boxes
-from comic_pipeline.media.signature import cut_short, sniff
+from comic_pipeline.media.container import AUDIO_MIMES, VIDEO_MIMES, opened, reader, unlike
+from comic_pipeline.media.signature import sniff
 from comic_pipeline.media.sound import Filters, LevelMeter, Levels
 from comic_pipeline.model.errors import ErrorCode, MediaFault
 
@@ -28,21 +28,6 @@ if TYPE_CHECKING:
     Watch = Callable[[VideoFrame | AudioFrame], None]
 
 IMAGE_MIMES = {"image/png": "PNG", "image/jpeg": "JPEG", "image/webp": "WEBP", "image/gif": "GIF"}
-VIDEO_MIMES = frozenset({"video/mp4", "video/quicktime", "video/webm"})
-AUDIO_MIMES = frozenset({"audio/mpeg", "audio/wav", "audio/ogg", "audio/flac", "audio/aac", "audio/mp4"})
-_HEAD = 4_096
-# The demuxer of each kind: left to guess, ffmpeg looks behind an ID3 tag and finds playlists there.
-_DEMUXER = {
-    "video/mp4": "mov",
-    "video/quicktime": "mov",
-    "audio/mp4": "mov",
-    "video/webm": "matroska",
-    "audio/mpeg": "mp3",
-    "audio/wav": "wav",
-    "audio/ogg": "ogg",
-    "audio/flac": "flac",
-    "audio/aac": "aac",
-}
 # What may be decoded, against bytes that unpack to thousands of times their size. The largest that providers and films have:
 # pictures of 4096x4096, clips and films of two minutes in 4K at 60 frames a second, music of an hour.
 IMAGE_PIXELS = 40_000_000
@@ -110,15 +95,15 @@ def decode_image(data: bytes) -> "tuple[str, Image]":
 
     mime = sniff(data)
     if mime not in IMAGE_MIMES:
-        raise _unlike("an image", mime, len(data))
+        raise unlike("an image", mime, len(data))
     try:
         picture = Image.open(io.BytesIO(data), formats=(IMAGE_MIMES[mime],))
         if picture.width * picture.height > IMAGE_PIXELS:
-            raise _unlike("an image", mime, len(data), f"{picture.width}x{picture.height} pixels are too many")
+            raise unlike("an image", mime, len(data), f"{picture.width}x{picture.height} pixels are too many")
         picture.load()
     # Pillow's decoders raise any of these for damaged data, and the warning where warnings are errors.
     except (OSError, ValueError, SyntaxError, EOFError, Image.DecompressionBombError, Image.DecompressionBombWarning) as broken:
-        raise _unlike("an image", mime, len(data), broken) from broken
+        raise unlike("an image", mime, len(data), broken) from broken
     return mime, picture
 
 
@@ -127,18 +112,18 @@ def measure_audio(source: bytes | Path, *, through: Filters = ()) -> AudioFacts:
     import av
 
     meter = LevelMeter(through=through)
-    with _opened(source, "sound", AUDIO_MIMES | VIDEO_MIMES) as (container, mime, size):
+    with opened(source, "sound", AUDIO_MIMES | VIDEO_MIMES) as (container, mime, size):
         if not container.streams.audio:
-            raise _unlike("sound", mime, size, "it has no sound track")
+            raise unlike("sound", mime, size, "it has no sound track")
         stream = container.streams.audio[0]
         try:
             for frame in container.decode(stream):
                 meter.add(frame)
                 _check_length(meter)
         except av.FFmpegError as broken:
-            raise _unlike("sound", mime, size, broken) from broken
+            raise unlike("sound", mime, size, broken) from broken
         if meter.samples == 0:
-            raise _unlike("sound", mime, size, "no samples can be decoded")
+            raise unlike("sound", mime, size, "no samples can be decoded")
         return AudioFacts(mime=mime, **vars(meter.levels(declared_s=_declared(stream))))
 
 
@@ -149,9 +134,9 @@ def measure_video(source: bytes | Path, *, watch: "Watch | None" = None) -> Vide
     """
     import av
 
-    with _opened(source, "a video", VIDEO_MIMES) as (container, mime, size):
+    with opened(source, "a video", VIDEO_MIMES) as (container, mime, size):
         if not container.streams.video:
-            raise _unlike("a video", mime, size, "it has no picture")
+            raise unlike("a video", mime, size, "it has no picture")
         stream = container.streams.video[0]
         stream.thread_type = "AUTO"
         stream.codec_context.options = {"max_pixels": str(VIDEO_FRAME_PIXELS)}
@@ -159,9 +144,9 @@ def measure_video(source: bytes | Path, *, watch: "Watch | None" = None) -> Vide
         try:
             _decode_into(container, tally, meter, watch)
         except av.FFmpegError as broken:
-            raise _unlike("a video", mime, size, broken) from broken
+            raise unlike("a video", mime, size, broken) from broken
         if tally.frames == 0 or tally.corrupt:
-            raise _unlike("a video", mime, size, f"{tally.frames} frames decode, {tally.corrupt} of them damaged")
+            raise unlike("a video", mime, size, f"{tally.frames} frames decode, {tally.corrupt} of them damaged")
         fps = tally.fps(stream)
         return VideoFacts(
             mime=mime,
@@ -180,21 +165,21 @@ def measure_video(source: bytes | Path, *, watch: "Watch | None" = None) -> Vide
 
 def promised_frames(source: bytes | Path) -> int:
     """How many frames a video's header speaks of (0: it does not say). Decodes nothing, but checks that no byte is missing."""
-    with _opened(source, "a video", VIDEO_MIMES) as (container, mime, size):
+    with opened(source, "a video", VIDEO_MIMES) as (container, mime, size):
         if not container.streams.video:
-            raise _unlike("a video", mime, size, "it has no picture")
+            raise unlike("a video", mime, size, "it has no picture")
         return container.streams.video[0].frames
 
 
 def film_tags(source: bytes | Path) -> dict[str, str]:
     """What a video says about itself (title, AIGC, …), by key. Decodes nothing."""
-    with _opened(source, "a video", VIDEO_MIMES) as (container, _, _):
+    with opened(source, "a video", VIDEO_MIMES) as (container, _, _):
         return dict(container.metadata)
 
 
 def shown_cues(source: bytes | Path) -> int:
     """How often the first subtitle track of a video shows words (0 without one). Decodes neither picture nor sound."""
-    with _opened(source, "a video", VIDEO_MIMES) as (container, _, _):
+    with opened(source, "a video", VIDEO_MIMES) as (container, _, _):
         if not container.streams.subtitles:
             return 0
         # Between two cues MP4 has an empty text: two bytes that give its length of 0.
@@ -205,7 +190,7 @@ def frame_at(source: bytes | Path, ms: int) -> bytes:
     """The frame shown at `ms` as PNG; the last one when the video is shorter."""
     import av
 
-    with _opened(source, "a video", VIDEO_MIMES) as (container, mime, size):
+    with opened(source, "a video", VIDEO_MIMES) as (container, mime, size):
         shown: VideoFrame | None = None
         try:
             for frame in container.decode(video=0):
@@ -213,9 +198,9 @@ def frame_at(source: bytes | Path, ms: int) -> bytes:
                     break
                 shown = frame
         except (av.FFmpegError, IndexError) as broken:  # IndexError: no video stream
-            raise _unlike("a video", mime, size, broken) from broken
+            raise unlike("a video", mime, size, broken) from broken
         if shown is None:
-            raise _unlike("a video", mime, size, "no frame can be decoded")
+            raise unlike("a video", mime, size, "no frame can be decoded")
         png = io.BytesIO()
         shown.to_image().save(png, "PNG")  # type: ignore[no-untyped-call]  # PyAV has no types for Pillow
         return png.getvalue()
@@ -292,46 +277,7 @@ def _declared(stream: "AudioStream") -> float | None:
     return None if stream.duration is None or stream.time_base is None else float(stream.duration * stream.time_base)
 
 
-@contextmanager
-def _opened(source: bytes | Path, wanted: str, mimes: frozenset[str]) -> "Iterator[tuple[InputContainer, str, int]]":
-    import av
-
-    with _reader(source) as (stream, size):
-        head = stream.read(_HEAD)
-        mime = sniff(head)
-        # Only known containers are handed on: a playlist would make the demuxer open addresses.
-        if mime not in mimes:
-            raise _unlike(wanted, mime, size)
-        if missing := cut_short(stream, mime, size):
-            raise _unlike(wanted, mime, size, f"its last {missing} bytes are missing")
-        stream.seek(0)
-        try:
-            container = av.open(stream, mode="r", format=_DEMUXER[mime])
-        except av.FFmpegError as broken:
-            raise _unlike(wanted, mime, size, broken) from broken
-        with container:
-            yield container, mime, size
-
-
-@contextmanager
-def _reader(source: bytes | Path) -> Iterator[tuple[BinaryIO, int]]:
-    if isinstance(source, bytes):
-        yield io.BytesIO(source), len(source)
-        return
-    try:
-        stream = source.open("rb")
-    except OSError as missing:
-        raise MediaFault(ErrorCode.INPUT_INVALID, f"cannot read {source}: {missing.strerror}") from missing
-    with stream:
-        yield stream, source.stat().st_size
-
-
 def _index_first(source: bytes | Path) -> bool:
-    with _reader(source) as (stream, size):
+    with reader(source) as (stream, size):
         names = [box.name for box in boxes(stream, end=size)]
     return "moov" in names and "mdat" in names and names.index("moov") < names.index("mdat")
-
-
-def _unlike(wanted: str, mime: str, size: int, reason: object = "") -> MediaFault:
-    found = f"expected {wanted}, found {size} bytes of {mime}" if size else f"expected {wanted}, found nothing (0 bytes)"
-    return MediaFault(ErrorCode.PROVIDER_ERROR, f"{found}: {reason}" if reason else found)

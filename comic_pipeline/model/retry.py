@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 # Waits inside a round for one call, after 429 or 5xx: the official client advice is 1-2 s, doubling, capped at 30 s
-# (providers.md 1.4). Four tries then span about half a minute, after which the round itself is retried.
+# (docs/providers.md 1.4). Four tries then span about half a minute, after which the round itself is retried.
 CALL_TRIES = 4
 CALL_FIRST_WAIT = 1.0
 CALL_WAIT_CAP = 30.0

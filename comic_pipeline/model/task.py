@@ -52,6 +52,10 @@ class AttemptState(StrEnum):
     RELEASED = "released"
 
 
+# Not settled yet: what such an attempt will cost is reserved.
+OPEN_ATTEMPT_STATES = (AttemptState.INTENT, AttemptState.SUBMITTED)
+
+
 class AttemptKind(StrEnum):
     """Why a create was made: the work itself, or one repair round of a model's answer."""
 

@@ -10,7 +10,7 @@ from comic_pipeline.model.project import ProduceRequest, Project, RawProduceRequ
 from comic_pipeline.model.submission import Answer, Submission
 from comic_pipeline.model.workflow import ProjectState, SubmissionKind, SubmissionStatus
 from comic_pipeline.service.house import House, Waits, parse
-from comic_pipeline.store import attempts, projects, submissions
+from comic_pipeline.store import projects, spending, submissions
 from comic_pipeline.store.database import Connection, Taken
 
 
@@ -100,7 +100,7 @@ def _check_budgets(connection: Connection, project: Project, house: House) -> No
             f"ask for a shorter film or another tier; `comic submit --estimate` shows the parts / "
             f"预计 {show(price)}，超过该档位每片上限 {show(project.budget)}：请缩短时长或更换档位",
         )
-    today = attempts.booked_on_day(connection, now=house.now)
+    today = spending.booked_on_day(connection, now=house.now)
     if price > 0 and today + price > house.day_budget:
         raise Refused(
             ErrorCode.BUDGET_EXCEEDED,
@@ -114,7 +114,7 @@ def _check_quota(connection: Connection, submission: Submission, now: datetime) 
     quota = DAILY_QUOTA[submission.tier]
     if quota is None:
         return
-    local = now.astimezone(attempts.BOOK_ZONE)
+    local = now.astimezone(spending.BOOK_ZONE)
     start = local.replace(hour=0, minute=0, second=0, microsecond=0)
     used = submissions.count_produced(
         connection, submission.user_id, tier=submission.tier, since=start, until=start + timedelta(days=1)

@@ -7,7 +7,7 @@ from comic_pipeline.model.submission import Answer, CancelRequest, Submission
 from comic_pipeline.model.task import TaskStatus
 from comic_pipeline.model.workflow import ALLOWED_FROM, ProjectState, StageStatus, SubmissionKind, check_allowed
 from comic_pipeline.service.house import House, parse, target
-from comic_pipeline.store import ledger, projects, stages
+from comic_pipeline.store import cancelling, ledger, projects, stages
 from comic_pipeline.store.database import Connection
 
 
@@ -17,7 +17,7 @@ def stop(connection: Connection, project_id: str, *, reason: str, now: datetime)
     The first reason stays. The reconciler moves the project to CANCELLED when its last round has ended.
     """
     projects.request_cancel(connection, project_id, reason=reason, now=now)
-    ledger.cancel_project(connection, project_id, reason=reason, now=now)
+    cancelling.cancel_project(connection, project_id, reason=reason, now=now)
     busy = False
     for row in stages.latest(connection, project_id).values():
         if row.status is StageStatus.REQUESTED:

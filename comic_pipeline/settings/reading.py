@@ -31,7 +31,7 @@ class Settings(Places, Services, Work, Film, Operations):
         init_settings: PydanticBaseSettingsSource,
         env_settings: PydanticBaseSettingsSource,
         dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - the signature is the library's
-        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - as above
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """The environment, and for secrets also the files that `<variable>_FILE` names."""
         return init_settings, env_settings, SecretFiles(settings_cls)

@@ -55,40 +55,29 @@ async def render(
     studio: Studio, storyboard: Storyboard, voices: VoiceLines, clips: Clips, subtitles: Subtitles, music: Music
 ) -> FinalVideo:
     """The film: a task of its own, so that an unchanged film is never rendered twice. Raises ShotsFailed with FFMPEG_FAILED."""
-    timeline, project, rule = lay_out(voices, clips), studio.project, rule_of(Stage.FILM)
-    lines = {line.seq: line.media for line in voices.lines}
-    shots = tuple(
-        FilmShotRequest(
-            seq=timing.seq,
-            clip=clip.media,
-            length_ms=timing.length_ms,
-            voice=lines.get(timing.seq),
-            voice_offset_ms=(timing.voice_start_ms or timing.start_ms) - timing.start_ms,
-        )
-        for timing, clip in zip(timeline.shots, clips.clips, strict=True)
-    )
+    timeline, rule = lay_out(voices, clips), rule_of(Stage.FILM)
+    shots = _shots(timeline, voices, clips)
     request = FilmRequest(
-        frame=project.size,
+        frame=studio.project.size,
         fps=FPS,
         shots=shots,
         cues=subtitles.cues,
         title=storyboard.title,
-        language=project.language,
+        language=studio.project.language,
         music=music.media,
         crossfade_ms=studio.settings.crossfade_ms,
     )
     provider = LocalRender(objects=studio.desk.objects, ffmpeg=studio.settings.ffmpeg, timeout=rule.deadline)
-    request = replace(request, label=studio.ai_label(hash_of(provider.describe(request))))
     media_in = [media for shot in shots for media in (shot.clip, shot.voice)] + [music.media]
     order = Order(
-        project_id=project.id,
+        project_id=studio.project.id,
         task_type=TaskType.FILM_RENDER,
         queue=rule.queue,
         deadline=rule.deadline,
         shot_seq=None,
         take=studio.overrides().take(0, OverrideField.TAKE_FILM),
         provider=provider,
-        request=request,
+        request=replace(request, label=studio.ai_label(hash_of(provider.describe(request)))),
         template_hash="",
         inputs=tuple(media.sha256 for media in media_in if media is not None),
         folder="film",
@@ -101,6 +90,20 @@ async def render(
         planned_ms=timeline.length_ms,
         made=done.made,
         offline=studio.any_offline,
+    )
+
+
+def _shots(timeline: Timeline, voices: VoiceLines, clips: Clips) -> tuple[FilmShotRequest, ...]:
+    lines = {line.seq: line.media for line in voices.lines}
+    return tuple(
+        FilmShotRequest(
+            seq=timing.seq,
+            clip=clip.media,
+            length_ms=timing.length_ms,
+            voice=lines.get(timing.seq),
+            voice_offset_ms=(timing.voice_start_ms or timing.start_ms) - timing.start_ms,
+        )
+        for timing, clip in zip(timeline.shots, clips.clips, strict=True)
     )
 
 

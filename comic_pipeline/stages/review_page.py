@@ -138,37 +138,9 @@ def _gather(
     luggage: _Luggage,
 ) -> ReviewFacts:
     """Everything on the page; what matters most takes its place first."""
-    read, footage = studio.desk.objects.get, material.footage
-    film = footage.film
-
-    def video(media: MediaRef) -> Shown:
-        copy = small.get(media.key)
-        return luggage.take(media, read(media.key)) if copy is None else luggage.take(media, copy, mime="video/mp4")
-
+    read, film = studio.desk.objects.get, material.footage.film
     cover = luggage.take(material.cover.media, thumbnail(read(material.cover.media.key), width=_THUMBNAIL), mime="image/jpeg")
-    pictures = {
-        frame.seq: luggage.take(frame.shown, thumbnail(read(frame.shown.key), width=_THUMBNAIL), mime="image/jpeg")
-        for frame in footage.frames.frames
-    }
-    shown_film = video(film.media)
-    sounds = {line.seq: luggage.take(line.media, read(line.media.key)) for line in footage.voices.lines if line.media}
-    moving = {clip.seq: video(clip.media) for clip in footage.clips.clips}
-    wished, _ = as_wished(studio, material.storyboard)
-    cards = {frame.seq for frame in footage.frames.frames if frame.fallback}
-    frames_made = {frame.seq: frame.made for frame in footage.frames.frames}
-    shots = [
-        _shot(
-            shot,
-            line,
-            clip,
-            picture=pictures[shot.seq],
-            moving=moving[shot.seq],
-            sound=sounds.get(shot.seq),
-            is_card=shot.seq in cards,
-            made=[frames_made[shot.seq], clip.made, *([line.made] if line.made else [])],
-        )
-        for shot, line, clip in zip(wished.shots, footage.voices.lines, footage.clips.clips, strict=True)
-    ]
+    shown_film, shots = _film_and_shots(studio, material, small, luggage)
     return ReviewFacts(
         language=studio.project.language,
         title=film.title,
@@ -187,6 +159,40 @@ def _gather(
         licences=provenance.manifest.licences,
         files=_linked(material, provenance.stored, luggage),
     )
+
+
+def _film_and_shots(
+    studio: Studio, material: Material, small: Mapping[str, bytes], luggage: _Luggage
+) -> tuple[Shown, list[ShotRow]]:
+    """Pictures take their places before the film, then lines, then clips: a page without clips can still be decided by."""
+    read, footage = studio.desk.objects.get, material.footage
+
+    def video(media: MediaRef) -> Shown:
+        copy = small.get(media.key)
+        return luggage.take(media, read(media.key)) if copy is None else luggage.take(media, copy, mime="video/mp4")
+
+    frames = {frame.seq: frame for frame in footage.frames.frames}
+    pictures = {
+        seq: luggage.take(frame.shown, thumbnail(read(frame.shown.key), width=_THUMBNAIL), mime="image/jpeg")
+        for seq, frame in frames.items()
+    }
+    film = video(footage.film.media)
+    sounds = {line.seq: luggage.take(line.media, read(line.media.key)) for line in footage.voices.lines if line.media}
+    moving = {clip.seq: video(clip.media) for clip in footage.clips.clips}
+    wished, _ = as_wished(studio, material.storyboard)
+    return film, [
+        _shot(
+            shot,
+            line,
+            clip,
+            picture=pictures[shot.seq],
+            moving=moving[shot.seq],
+            sound=sounds.get(shot.seq),
+            is_card=frames[shot.seq].fallback,
+            made=[frames[shot.seq].made, clip.made, *([line.made] if line.made else [])],
+        )
+        for shot, line, clip in zip(wished.shots, footage.voices.lines, footage.clips.clips, strict=True)
+    ]
 
 
 def _shot(

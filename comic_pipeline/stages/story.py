@@ -16,6 +16,7 @@ from comic_pipeline.store import projects
 from comic_pipeline.work.orders import Delivered, Order, Verified
 from comic_pipeline.work.runner import make_all
 
+_PROMPTS = _SYSTEM, _USER, _REPAIR = "storyboard_system", "storyboard_user", "storyboard_repair"
 _SPEECH_HINT = {Language.ZH: "at most 4 Chinese characters a second", Language.EN: "at most 2.5 words a second"}
 _LANGUAGE_NAME = {Language.ZH: "Chinese (简体中文)", Language.EN: "English"}
 # About 350 tokens a shot were seen for Chinese storyboards; twelve shots stay well below this.
@@ -37,18 +38,36 @@ async def write_storyboard(studio: Studio) -> tuple[Storyboard, Delivered]:
 
 def order_of(studio: Commission, *, take: int) -> Order[TextRequest]:
     """The order of the storyboard, with its one repair."""
-    project, rule = studio.project, rule_of(Stage.STORYBOARD)
-    prompts = [load_prompt(name) for name in ("storyboard_system", "storyboard_user", "storyboard_repair")]
-    bucket = project.bucket
+    project, rule, bucket = studio.project, rule_of(Stage.STORYBOARD), studio.project.bucket
+    prompts = [load_prompt(name) for name in _PROMPTS]
+    return Order(
+        project_id=project.id,
+        task_type=TaskType.STORYBOARD,
+        queue=rule.queue,
+        deadline=rule.deadline,
+        shot_seq=None,
+        take=take,
+        provider=studio.providers.text,
+        request=_request(studio),
+        template_hash="+".join(prompt.hash for prompt in prompts),
+        inputs=(),
+        folder="storyboard",
+        verify=lambda data: _verify(data, shots=bucket.shots, shot_ms=bucket.shot_ms),
+        repair=_repair,
+    )
+
+
+def _request(studio: Commission) -> TextRequest:
+    project, bucket = studio.project, studio.project.bucket
     is_script = project.kind is ProjectKind.SCRIPT
-    request = TextRequest(
-        system=prompts[0].fill(
+    return TextRequest(
+        system=load_prompt(_SYSTEM).fill(
             language_name=_LANGUAGE_NAME[project.language],
             shots=bucket.shots,
             shot_ms=bucket.shot_ms,
             speech_hint=_SPEECH_HINT[project.language],
         ),
-        user=prompts[1].fill(
+        user=load_prompt(_USER).fill(
             style_name=f"{project.look.zh} / {project.look.en}",
             style_words=project.look.picture_words,
             shots=bucket.shots,
@@ -67,21 +86,6 @@ def order_of(studio: Commission, *, take: int) -> Order[TextRequest]:
         max_tokens=2_000 + _TOKENS_A_SHOT * bucket.shots,
         user_hash=studio.user_hash,
     )
-    return Order(
-        project_id=project.id,
-        task_type=TaskType.STORYBOARD,
-        queue=rule.queue,
-        deadline=rule.deadline,
-        shot_seq=None,
-        take=take,
-        provider=studio.providers.text,
-        request=request,
-        template_hash="+".join(prompt.hash for prompt in prompts),
-        inputs=(),
-        folder="storyboard",
-        verify=lambda data: _verify(data, shots=bucket.shots, shot_ms=bucket.shot_ms),
-        repair=_repair,
-    )
 
 
 def _verify(data: bytes, *, shots: int, shot_ms: int) -> Verified:
@@ -96,7 +100,5 @@ def _verify(data: bytes, *, shots: int, shot_ms: int) -> Verified:
 
 
 def _repair(request: TextRequest, answer: bytes, invalid: InvalidAnswer) -> TextRequest:
-    told = load_prompt("storyboard_repair").fill(
-        problems=invalid.problems, shots=request.subject.shots, shot_ms=request.subject.shot_ms
-    )
+    told = load_prompt(_REPAIR).fill(problems=invalid.problems, shots=request.subject.shots, shot_ms=request.subject.shot_ms)
     return replace(request, repair_of=answer.decode("utf-8", errors="replace")[:_QUOTED_CHARS], problems=told)

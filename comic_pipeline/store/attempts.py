@@ -6,27 +6,22 @@ nothing can slip between the check and the promise to pay.
 
 from datetime import datetime, timedelta
 from decimal import Decimal
-from zoneinfo import ZoneInfo
 
-from sqlalchemy import ColumnElement, Connection, and_, case, func, literal, select, update
+from sqlalchemy import Connection, and_, func, literal, select, update
 
 from comic_pipeline.model.errors import ErrorCode, OutcomeUnknown, WorkStopped
 from comic_pipeline.model.ledger import SpendLimits, Worker
-from comic_pipeline.model.money import ZERO, cny, show
-from comic_pipeline.model.project import Project
-from comic_pipeline.model.task import Attempt, AttemptKind, AttemptState, Task, TaskStatus
+from comic_pipeline.model.money import ZERO, cny
+from comic_pipeline.model.task import OPEN_ATTEMPT_STATES, Attempt, AttemptKind, AttemptState, Task, TaskStatus
 from comic_pipeline.model.workflow import StageStatus
 from comic_pipeline.store import projects
 from comic_pipeline.store.columns import Money
 from comic_pipeline.store.rows import read_row
 from comic_pipeline.store.schema import attempts, stages, tasks
 from comic_pipeline.store.schema import projects as project_rows
+from comic_pipeline.store.spending import check_spend
 
-# Budgets and quotas are counted by the calendar day of the users.
-BOOK_ZONE = ZoneInfo("Asia/Shanghai")
-_HELD = (AttemptState.INTENT, AttemptState.SUBMITTED)
-# Any number that nothing else in the database locks.
-_DAY_LOCK = 7_262_001
+# Any number that nothing else in the database locks; `spending.py` has the neighbouring one.
 _JOB_LOCK = 7_262_003
 # An id may belong to an attempt that began before the one that it is offered to.
 _EARLIER = timedelta(days=1)
@@ -54,30 +49,22 @@ def begin(  # noqa: PLR0913  # the gate: each argument is one fact that it check
     _check_none_open(connection, task)
     check_cancel(connection, task)
     project = projects.get(connection, task.project_id)
-    _check_spend(connection, project, estimate=estimate, limits=limits, now=now)
-    number = connection.execute(
+    check_spend(connection, project, estimate=estimate, limits=limits, now=now)
+    last_number = connection.execute(
         select(func.coalesce(func.max(attempts.c.number), 0)).where(attempts.c.task_id == task.task_id)
     ).scalar_one()
-    row = (
-        connection.execute(
-            attempts.insert()
-            .values(
-                task_id=task.task_id,
-                number=number + 1,
-                kind=kind,
-                provider_id=task.provider_id,
-                provider_base_url=base_url,
-                request_hash=request_hash,
-                state=AttemptState.INTENT,
-                estimate=estimate,
-                started_at=now,
-            )
-            .returning(attempts)
-        )
-        .mappings()
-        .one()
+    intent = attempts.insert().values(
+        task_id=task.task_id,
+        number=last_number + 1,
+        kind=kind,
+        provider_id=task.provider_id,
+        provider_base_url=base_url,
+        request_hash=request_hash,
+        state=AttemptState.INTENT,
+        estimate=estimate,
+        started_at=now,
     )
-    return read_row(Attempt, row)
+    return read_row(Attempt, connection.execute(intent.returning(attempts)).mappings().one())
 
 
 def mark_submitted(connection: Connection, attempt: Attempt, *, request_id: str) -> Attempt:
@@ -100,7 +87,7 @@ def mark_succeeded(
     return _change(
         connection,
         attempt,
-        old=_HELD,
+        old=OPEN_ATTEMPT_STATES,
         state=AttemptState.SUCCEEDED,
         cost=cost,
         result=result,
@@ -126,7 +113,7 @@ def mark_failed(  # what the provider answered, column by column
     return _change(
         connection,
         attempt,
-        old=(*_HELD, AttemptState.SUCCEEDED),
+        old=(*OPEN_ATTEMPT_STATES, AttemptState.SUCCEEDED),
         state=AttemptState.FAILED,
         http_status=http_status,
         provider_code=provider_code[:128],
@@ -138,12 +125,14 @@ def mark_failed(  # what the provider answered, column by column
 
 def mark_unknown(connection: Connection, attempt: Attempt, *, now: datetime) -> Attempt:
     """The answer of a synchronous call is lost for good: book it at its estimate."""
-    return _change(connection, attempt, old=_HELD, state=AttemptState.UNKNOWN, cost=attempt.estimate, finished_at=now)
+    return _change(
+        connection, attempt, old=OPEN_ATTEMPT_STATES, state=AttemptState.UNKNOWN, cost=attempt.estimate, finished_at=now
+    )
 
 
 def mark_released(connection: Connection, attempt: Attempt, *, now: datetime) -> Attempt:
     """The provider surely never got it: nothing was spent."""
-    return _change(connection, attempt, old=_HELD, state=AttemptState.RELEASED, cost=ZERO, finished_at=now)
+    return _change(connection, attempt, old=OPEN_ATTEMPT_STATES, state=AttemptState.RELEASED, cost=ZERO, finished_at=now)
 
 
 def book_late(connection: Connection, attempt: Attempt, *, request_id: str) -> bool:
@@ -175,7 +164,7 @@ def get(connection: Connection, task_id: str, number: int) -> Attempt:
 
 def unfinished(connection: Connection, task_id: str) -> Attempt | None:
     """The attempt to go on from: the latest one that is open or whose result is ready. None when the next step is a create."""
-    going_on = [one for one in of_task(connection, task_id) if one.state in (*_HELD, AttemptState.SUCCEEDED)]
+    going_on = [one for one in of_task(connection, task_id) if one.state in (*OPEN_ATTEMPT_STATES, AttemptState.SUCCEEDED)]
     return going_on[-1] if going_on else None
 
 
@@ -211,21 +200,6 @@ def cost_of(connection: Connection, task_id: str) -> Decimal:
     return cny(str(connection.execute(statement).scalar_one()))
 
 
-def booked_on_day(connection: Connection, *, now: datetime) -> Decimal:
-    """What all projects have spent or reserved on the day of `now`."""
-    local = now.astimezone(BOOK_ZONE)
-    start = local.replace(hour=0, minute=0, second=0, microsecond=0)
-    booked = select(func.coalesce(_booked(), 0)).where(
-        attempts.c.started_at >= start, attempts.c.started_at < start + timedelta(days=1)
-    )
-    return cny(str(connection.execute(booked).scalar_one()))
-
-
-def _booked() -> ColumnElement[Decimal]:
-    """What an attempt counts against a budget: its cost, or its reservation while it is open."""
-    return func.sum(case((attempts.c.state.in_(_HELD), attempts.c.estimate), else_=func.coalesce(attempts.c.cost, 0)))
-
-
 def _check_owned(connection: Connection, task: Task, worker: Worker) -> None:
     held = connection.execute(
         select(tasks.c.task_id)
@@ -242,7 +216,7 @@ def _check_owned(connection: Connection, task: Task, worker: Worker) -> None:
 
 def _check_none_open(connection: Connection, task: Task) -> None:
     open_one = connection.execute(
-        select(attempts.c.number).where(attempts.c.task_id == task.task_id, attempts.c.state.in_(_HELD))
+        select(attempts.c.number).where(attempts.c.task_id == task.task_id, attempts.c.state.in_(OPEN_ATTEMPT_STATES))
     ).scalar_one_or_none()
     if open_one is not None:
         raise WorkStopped(
@@ -271,35 +245,6 @@ def check_promised(connection: Connection, attempt: Attempt) -> None:
         raise WorkStopped(
             ErrorCode.CONFLICT, f"attempt {attempt.number} of task {attempt.task_id} is {standing.state}; nothing was sent"
         )
-
-
-def _check_spend(connection: Connection, project: Project, *, estimate: Decimal, limits: SpendLimits, now: datetime) -> None:
-    of_project = tasks.c.project_id == project.id
-    booked, made = connection.execute(
-        select(func.coalesce(_booked(), 0), func.count()).select_from(attempts).join(tasks).where(of_project)
-    ).one()
-    planned = connection.execute(select(func.count()).select_from(tasks).where(of_project)).scalar_one()
-    allowed = limits.attempts or limits.attempts_per_planned * planned
-    if made >= allowed:
-        raise WorkStopped(
-            ErrorCode.BUDGET_EXCEEDED, f"project {project.id} has made {made} creates, at most {allowed} are allowed"
-        )
-    total = cny(str(booked)) + estimate
-    if total > project.budget:
-        raise WorkStopped(
-            ErrorCode.BUDGET_EXCEEDED, f"project {project.id} would cost {show(total)}, its budget is {show(project.budget)}"
-        )
-    if estimate > 0:
-        _check_day(connection, estimate=estimate, limits=limits, now=now)
-
-
-def _check_day(connection: Connection, *, estimate: Decimal, limits: SpendLimits, now: datetime) -> None:
-    if connection.dialect.name == "postgresql":
-        # The day is shared by all projects: without this, two creates that do not see each other both fit under the cap.
-        connection.execute(select(func.pg_advisory_xact_lock(_DAY_LOCK)))
-    total = booked_on_day(connection, now=now) + estimate
-    if total > limits.day:
-        raise WorkStopped(ErrorCode.BUDGET_EXCEEDED, f"today would cost {show(total)}, COMIC_DAY_BUDGET is {show(limits.day)}")
 
 
 def _change(connection: Connection, attempt: Attempt, *, old: tuple[AttemptState, ...], **values: object) -> Attempt:

@@ -14,7 +14,7 @@ from comic_pipeline.model.errors import ErrorCode, WorkStopped
 from comic_pipeline.model.ledger import Claim, Claimed, Ended, Finished, Held, NewTask, NotYet, Worker
 from comic_pipeline.model.media import MediaRef
 from comic_pipeline.model.task import Task, TaskStatus, TaskType
-from comic_pipeline.store import attempts, projects
+from comic_pipeline.store import attempts
 from comic_pipeline.store.rows import read_row
 from comic_pipeline.store.schema import tasks
 
@@ -167,29 +167,6 @@ def renew(connection: Connection, project_id: str, types: tuple[TaskType, ...]) 
     return done.rowcount
 
 
-def cancel_project(connection: Connection, project_id: str, *, reason: str, now: datetime) -> None:
-    """Flag all work of a project. Work that has not begun, or waits for its next round, ends at once."""
-    projects.lock(connection, project_id)
-    open_tasks = (tasks.c.project_id == project_id) & tasks.c.status.in_(
-        (TaskStatus.PENDING, TaskStatus.RETRYING, TaskStatus.RUNNING)
-    )
-    flag = {"cancel_requested": True, "cancel_requested_at": now, "cancel_reason": reason[:255]}
-    connection.execute(update(tasks).where(open_tasks, tasks.c.cancel_requested.is_(False)).values(flag))
-    connection.execute(
-        update(tasks)
-        .where(tasks.c.project_id == project_id, tasks.c.status.in_((TaskStatus.PENDING, TaskStatus.RETRYING)))
-        .values(
-            status=TaskStatus.CANCELLED,
-            cancelled_at=now,
-            finished_at=now,
-            error_code=ErrorCode.CANCELLED,
-            error_message=reason,
-            lease_owner=None,
-            lease_expires_at=None,
-        )
-    )
-
-
 def get(connection: Connection, task_id: str) -> Task:
     """The task with this id. Raises LookupError."""
     row = connection.execute(select(tasks).where(tasks.c.task_id == task_id)).mappings().one_or_none()
@@ -301,25 +278,3 @@ def renew_one(connection: Connection, task_id: str, *, note: str) -> bool:
         .values(status=TaskStatus.PENDING, retry_count=0, not_before=None, deadline_at=None, error_code=None, error_message=note)
     )
     return done.rowcount == 1
-
-
-def request_cancel(connection: Connection, task_id: str, *, reason: str, now: datetime) -> TaskStatus:
-    """Flag one task; what has not begun, or waits for its next round, ends at once. Returns the status it has now."""
-    open_now = tasks.c.status.in_((TaskStatus.PENDING, TaskStatus.RETRYING, TaskStatus.RUNNING))
-    flag = {"cancel_requested": True, "cancel_requested_at": now, "cancel_reason": reason[:255]}
-    connection.execute(
-        update(tasks).where(tasks.c.task_id == task_id, open_now, tasks.c.cancel_requested.is_(False)).values(flag)
-    )
-    connection.execute(
-        update(tasks)
-        .where(tasks.c.task_id == task_id, tasks.c.status.in_((TaskStatus.PENDING, TaskStatus.RETRYING)))
-        .values(
-            status=TaskStatus.CANCELLED,
-            cancelled_at=now,
-            finished_at=now,
-            error_code=ErrorCode.CANCELLED,
-            error_message=reason,
-            not_before=None,
-        )
-    )
-    return get(connection, task_id).status

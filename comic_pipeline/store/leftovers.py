@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, and_, case, exists, or_, select, update
 
 from comic_pipeline.model.errors import ErrorCode
-from comic_pipeline.model.task import AttemptState, Task, TaskStatus
+from comic_pipeline.model.task import OPEN_ATTEMPT_STATES, Task, TaskStatus
 from comic_pipeline.model.workflow import ACTIVE_PROJECT_STATES, OPEN_STAGE_STATUSES, STAGE_OF_TASK, ProjectState
 from comic_pipeline.store import attempts as books
 from comic_pipeline.store import ledger
@@ -70,9 +70,7 @@ def end(  # one argument a column that the caller decides
 
 def _left(now: datetime) -> ColumnElement[bool]:
     """Running without a live lease; or cancelled while its job at the provider is still open."""
-    open_job = exists().where(
-        attempts.c.task_id == tasks.c.task_id, attempts.c.state.in_((AttemptState.INTENT, AttemptState.SUBMITTED))
-    )
+    open_job = exists().where(attempts.c.task_id == tasks.c.task_id, attempts.c.state.in_(OPEN_ATTEMPT_STATES))
     unattended = or_(tasks.c.lease_expires_at.is_(None), tasks.c.lease_expires_at <= now)
     return or_(
         and_(tasks.c.status == TaskStatus.RUNNING, unattended),

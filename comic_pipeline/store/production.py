@@ -11,8 +11,8 @@ from sqlalchemy import Column, ColumnElement, Connection, func, select
 from comic_pipeline.model.production import AttemptFact, DayFacts, TaskFact, VerdictFact
 from comic_pipeline.model.task import AttemptKind, AttemptState, TaskStatus, TaskType
 from comic_pipeline.model.workflow import ProjectState
-from comic_pipeline.store.attempts import BOOK_ZONE
 from comic_pipeline.store.schema import attempts, projects, tasks, verdicts
+from comic_pipeline.store.spending import BOOK_ZONE
 
 
 def facts_of_day(connection: Connection, day: date) -> DayFacts:

@@ -1,4 +1,4 @@
-"""The tables, as design section 4 names them. Migrations create them; this module is what queries are written against.
+"""The tables of the comic database. Migrations create them; this module is what queries are written against.
 
 Belongs here: columns, constraints, indexes. Rules live in constraints wherever one can hold them. Views are in the migrations.
 """

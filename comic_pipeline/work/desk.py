@@ -40,7 +40,7 @@ class Desk:
     clock: Clock
     worker: Worker
     rules: Rules
-    jitter: Callable[[], float] = random.random
+    jitter: Callable[[], float] = random.random  # noqa: S311  # spreads retries; no secret
     waiting: Waiting = field(init=False)
     _queues: dict[str, asyncio.Lock] = field(default_factory=dict)
 

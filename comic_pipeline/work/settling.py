@@ -13,8 +13,9 @@ from typing import TypeVar
 from comic_pipeline.model.errors import ComicError, ErrorCode, ProviderFault, StorageFault
 from comic_pipeline.model.media import MediaRef
 from comic_pipeline.model.retry import decide_round
+from comic_pipeline.model.stage_end import landing
 from comic_pipeline.model.task import Attempt, AttemptState, Task, TaskStatus, sha256_hex
-from comic_pipeline.model.workflow import STAGE_OF_TASK, ProjectState, landing
+from comic_pipeline.model.workflow import STAGE_OF_TASK, ProjectState
 from comic_pipeline.store import attempts, ledger
 from comic_pipeline.store.database import Connection
 from comic_pipeline.work.creating import note_failure

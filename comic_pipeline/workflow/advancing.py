@@ -10,7 +10,8 @@ from comic_pipeline.model.errors import ErrorCode
 from comic_pipeline.model.limits import PRIORITY
 from comic_pipeline.model.project import Project, check_project_id
 from comic_pipeline.model.stage import StageRow, due_stages, shown_state, stalled
-from comic_pipeline.model.workflow import ACTIVE_PROJECT_STATES, ProjectState, Stage, StageEnd
+from comic_pipeline.model.stage_end import StageEnd
+from comic_pipeline.model.workflow import ACTIVE_PROJECT_STATES, ProjectState, Stage
 from comic_pipeline.settings import Settings
 from comic_pipeline.store import projects, stages
 from comic_pipeline.store.database import Connection

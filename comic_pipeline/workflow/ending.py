@@ -12,19 +12,10 @@ from comic_pipeline.launching import max_runtime
 from comic_pipeline.model.errors import ErrorCode
 from comic_pipeline.model.project import Project
 from comic_pipeline.model.stage import StageRow, needs_made, remake_scope, remakes_in_a_row, rounds_in_a_row
+from comic_pipeline.model.stage_end import StageEnd, decide_end, project_state_after
 from comic_pipeline.model.submission import TAKES
 from comic_pipeline.model.verdict import Severity, Verdict
-from comic_pipeline.model.workflow import (
-    ACTIVE_PROJECT_STATES,
-    STAGE_RULES,
-    ProjectState,
-    RunPhase,
-    Stage,
-    StageEnd,
-    StageStatus,
-    decide_end,
-    project_state_after,
-)
+from comic_pipeline.model.workflow import ACTIVE_PROJECT_STATES, STAGE_RULES, ProjectState, RunPhase, Stage, StageStatus
 from comic_pipeline.settings import Settings
 from comic_pipeline.store import ledger, limits, overrides, projects, stages, verdicts
 from comic_pipeline.store.database import Connection

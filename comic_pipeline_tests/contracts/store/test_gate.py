@@ -12,7 +12,7 @@ from comic_pipeline.model.errors import ErrorCode, OutcomeUnknown, WorkStopped
 from comic_pipeline.model.ledger import Claimed, SpendLimits
 from comic_pipeline.model.task import Attempt, AttemptState, Task, TaskStatus
 from comic_pipeline.model.workflow import Stage, StageStatus
-from comic_pipeline.store import attempts, ledger, projects, stages
+from comic_pipeline.store import attempts, cancelling, ledger, projects, stages
 from comic_pipeline.store.database import Database
 from comic_pipeline_tests.builders import AMPLE, NOW, a_frame, a_project, a_worker, begin_project, later
 from comic_pipeline_tests.contracts.store.acts import begin, claimed
@@ -85,7 +85,7 @@ def test_no_create_after_a_cancel(database: Database, task: Task, flag: str) -> 
         if flag == "project":
             projects.request_cancel(connection, "p1", reason="x", now=NOW)
         else:
-            ledger.cancel_project(connection, "p1", reason="x", now=NOW)
+            cancelling.cancel_project(connection, "p1", reason="x", now=NOW)
     assert _refused(database, task) is ErrorCode.CANCELLED
     with database.read() as connection, pytest.raises(WorkStopped):
         attempts.check_cancel(connection, task)
@@ -266,7 +266,7 @@ def test_the_end_of_a_stage_waits_for_a_create_at_the_gate(database: Database, t
     [
         (_end_stage, ErrorCode.CONFLICT),
         (lambda c: projects.request_cancel(c, "p1", reason="x", now=NOW), ErrorCode.CANCELLED),
-        (lambda c: ledger.cancel_project(c, "p1", reason="x", now=NOW), ErrorCode.CANCELLED),
+        (lambda c: cancelling.cancel_project(c, "p1", reason="x", now=NOW), ErrorCode.CANCELLED),
     ],
     ids=["stage ended", "project cancelled", "tasks flagged"],
 )

@@ -10,7 +10,7 @@ from sqlalchemy.exc import IntegrityError
 from comic_pipeline.model.errors import ErrorCode, WorkStopped
 from comic_pipeline.model.ledger import Claim, Claimed, Ended, Finished, Held, NotYet
 from comic_pipeline.model.task import AttemptState, Task, TaskStatus, TaskType
-from comic_pipeline.store import attempts, ledger, projects
+from comic_pipeline.store import attempts, cancelling, ledger, projects
 from comic_pipeline.store.database import Database
 from comic_pipeline_tests.builders import NOW, a_frame, a_picture, a_project, a_worker, begin_project, later
 from comic_pipeline_tests.contracts.store.acts import begin, claimed
@@ -178,7 +178,7 @@ def test_leases_of_an_ended_run_are_dropped(started: Database) -> None:
 
 def _cancel(connection: Connection) -> None:
     projects.request_cancel(connection, "p1", reason="enough", now=later(10))
-    ledger.cancel_project(connection, "p1", reason="enough", now=later(10))
+    cancelling.cancel_project(connection, "p1", reason="enough", now=later(10))
 
 
 def test_cancel_ends_what_has_not_begun_and_flags_what_runs(started: Database) -> None:
@@ -317,7 +317,7 @@ def test_one_active_task_per_relation(database: Database) -> None:
     with pytest.raises(IntegrityError), database.write() as connection:
         ledger.want(connection, a_frame(words="5", **related), now=NOW)
     with database.write() as connection:
-        ledger.cancel_project(connection, "p1", reason="", now=NOW)
+        cancelling.cancel_project(connection, "p1", reason="", now=NOW)
         ledger.want(connection, a_frame(words="5", **related), now=NOW)
 
 

@@ -18,7 +18,7 @@ from comic_pipeline.model.task import Attempt, AttemptKind, AttemptState, Task, 
 from comic_pipeline.model.workflow import Stage, StageStatus
 from comic_pipeline.objects.folder import FolderStore
 from comic_pipeline.objects.store import ObjectStore
-from comic_pipeline.store import attempts, ledger, limits, projects, stages
+from comic_pipeline.store import attempts, cancelling, ledger, limits, projects, stages
 from comic_pipeline.store.database import Database
 from comic_pipeline.store.schema import projects as project_rows
 from comic_pipeline.store.schema import provider_slots
@@ -171,7 +171,7 @@ class Bench:
     def cancel(self) -> None:
         """A person cancels the project."""
         with self.database.write() as connection:
-            ledger.cancel_project(connection, "p1", reason="enough", now=self.clock.now())
+            cancelling.cancel_project(connection, "p1", reason="enough", now=self.clock.now())
             projects.request_cancel(connection, "p1", reason="enough", now=self.clock.now())
 
     def retry(self) -> None:
