@@ -188,7 +188,7 @@ _PARTS: dict[str, Callable[[Settings], list[Line]]] = {
     "webhook": _webhook,
 }
 _WAYS_OUT = {
-    "database": "run `comic init`; check COMIC_DATABASE_URL and that its server is up",
+    "database": "check COMIC_DATABASE_URL and that its server is up; `comic init` prepares a new or an older one",
     "object store": "check COMIC_OBJECTS, its rights and the AWS_* variables",
     "ffmpeg": "set COMIC_FFMPEG to an ffmpeg with libx264, or leave it empty for the bundled one",
     "font": "install the locked requirements again: the font comes with pylopdf-fonts-zh-cn",

@@ -23,6 +23,7 @@ def prepare_home(settings: Settings) -> str:
     _make_writable(settings.home)
     for folder in (settings.dagster_home, settings.files):
         folder.mkdir(parents=True, exist_ok=True)
+    _make_folder_of_database(settings)
     template = (_SHIPPED / "dagster.yaml").read_text(encoding="utf-8")
     (settings.dagster_home / "dagster.yaml").write_text(
         template.replace(_FILES_HOLE, f'"{settings.files.as_posix()}"'), encoding="utf-8"
@@ -53,6 +54,18 @@ def hold_home(settings: Settings) -> int:
 def workspace_file() -> Path:
     """This project's `workspace.yaml`."""
     return _SHIPPED / "workspace.yaml"
+
+
+def _make_folder_of_database(settings: Settings) -> None:
+    if settings.database_file is None:
+        return
+    folder = settings.database_file.absolute().parent
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as fault:
+        raise Refused(
+            ErrorCode.INPUT_INVALID, f"COMIC_DATABASE_URL: folder {str(folder)!r} cannot be made ({fault.strerror or fault})"
+        ) from fault
 
 
 def _make_writable(home: Path) -> None:

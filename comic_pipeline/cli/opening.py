@@ -36,7 +36,7 @@ def checked_settings() -> Settings:
 
 
 def opened_workshop() -> "Workshop":
-    """The workshop of this environment. Raises StorageFault when `comic init` was not run."""
+    """The workshop of this environment. Raises Refused(CONFLICT) when `comic init` was not run."""
     from comic_pipeline.stages.workshop import open_workshop
 
     return open_workshop(checked_settings())

@@ -9,7 +9,7 @@ from comic_pipeline.stages.workshop import Workshop, open_workshop
 
 
 def open_from_environment() -> Workshop:
-    """The workshop of this process's environment. Raises Refused for bad settings, StorageFault for an unready database."""
+    """The workshop of this process's environment. Raises Refused for bad settings or an unready database, StorageFault."""
     return open_workshop(load_settings())
 
 

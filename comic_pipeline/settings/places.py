@@ -1,5 +1,6 @@
 """Where things are: databases, objects, links."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import quote, unquote, urlsplit
 
@@ -7,6 +8,10 @@ from pydantic import Field, SecretStr, field_validator
 from pydantic_settings import BaseSettings
 
 from comic_pipeline.settings.sources import CONFIG
+
+# How an address is written, by its scheme.
+_SQLITE = {"sqlite": "sqlite:///FILE"}
+_POSTGRES = dict.fromkeys(("postgresql+psycopg2", "postgresql"), "postgresql+psycopg2://USER@HOST:PORT/NAME")
 
 
 class Places(BaseSettings):
@@ -36,6 +41,16 @@ class Places(BaseSettings):
     def _absolute(cls, home: Path) -> Path:
         return home.expanduser().absolute()
 
+    @field_validator("database_url")
+    @classmethod
+    def _ours(cls, url: SecretStr) -> SecretStr:
+        return _checked(url, _SQLITE | _POSTGRES)
+
+    @field_validator("dagster_database_url")
+    @classmethod
+    def _dagsters(cls, url: SecretStr) -> SecretStr:
+        return _checked(url, _POSTGRES)
+
     @property
     def files(self) -> Path:
         """What the webserver serves below `/logs`: objects and compute logs. The database stays outside."""
@@ -53,6 +68,12 @@ class Places(BaseSettings):
         return _with_password(url, self.database_password)
 
     @property
+    def database_file(self) -> Path | None:
+        """The file of an SQLite database; None on Postgres."""
+        parts = urlsplit(self.effective_database_url)
+        return Path(parts.path[1:]) if parts.scheme == "sqlite" else None
+
+    @property
     def effective_dagster_database_url(self) -> str:
         """The URL of Dagster's own storage, "" when that is SQLite; holds a password, so never log it."""
         return _with_password(self.dagster_database_url.get_secret_value(), self.database_password)
@@ -63,6 +84,24 @@ class Places(BaseSettings):
         if "://" in self.objects:
             return self.objects
         return str(Path(self.objects).expanduser().absolute() if self.objects else self.files / "objects")
+
+
+def _checked(url: SecretStr, forms: Mapping[str, str]) -> SecretStr:
+    """`url` if it is empty or of one of the `forms`, by scheme.
+
+    Raises ValueError that shows nothing of it, for it may hold a password.
+    """
+    text = url.get_secret_value()
+    try:
+        parts = urlsplit(text)
+        known = parts.scheme in forms and len(parts.path) > 1 and parts.port != 0
+    except ValueError:
+        # No number where the port is: mostly a password with `/`, `#` or `?` in it.
+        known = False
+    if text and not known:
+        wanted = " or ".join(dict.fromkeys(forms.values()))
+        raise ValueError(f"write {wanted}; a password's special characters as %2F and so on")
+    return url
 
 
 def passwords_in(url: SecretStr) -> tuple[str, ...]:

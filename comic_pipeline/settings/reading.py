@@ -80,7 +80,7 @@ def load_settings(**overrides: Any) -> Settings:
             if any(word in name for word in ("KEY", "TOKEN", "URL", "PASSWORD", "SALT"))
             else f" {str(error.get('input'))[:80]!r}"
         )
-        raise Refused(ErrorCode.INPUT_INVALID, f"{name}{value}: {error['msg']}") from None
+        raise Refused(ErrorCode.INPUT_INVALID, f"{name}{value}: {error['msg'].removeprefix('Value error, ')}") from None
     mask_in_logs(settings.secrets())
     return settings
 

@@ -43,7 +43,7 @@ class Workshop:
 
 
 def open_workshop(settings: Settings) -> Workshop:
-    """Open database and object store. Raises StorageFault when the database was not initialised or is of another version."""
+    """Open database and object store. Raises Refused(CONFLICT) when the database is not of this code's version."""
     database = Database(settings.effective_database_url)
     check_version(database)
     return Workshop(settings=settings, database=database, objects=open_objects(settings), clock=SystemClock())

@@ -46,6 +46,12 @@ class Database:
         """`sqlite` or `postgresql`."""
         return self.engine.dialect.name
 
+    @property
+    def file(self) -> Path | None:
+        """The file of an SQLite database; None on Postgres and in memory."""
+        path = self.engine.url.database if self.dialect == "sqlite" else None
+        return Path(path) if path and path != ":memory:" else None
+
     @contextmanager
     def write(self) -> Iterator[Connection]:
         """A transaction that may write. SQLite takes the write lock at once, so that a read inside it cannot go stale.
@@ -123,9 +129,6 @@ def _make_postgres(url: URL) -> Engine:
 
 
 def _make_sqlite(url: str) -> Engine:
-    path = make_url(url).database
-    if path and not Path(path).parent.is_dir():
-        raise StorageFault(f"comic database: folder {Path(path).parent} does not exist; run `comic init` first")
     engine = create_engine(url, hide_parameters=True)
 
     @event.listens_for(engine, "connect")

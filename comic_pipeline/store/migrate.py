@@ -6,20 +6,21 @@ Only `comic init` migrates; every other process checks.
 
 from sqlalchemy import Connection, inspect, text
 
-from comic_pipeline.model.errors import StorageFault
+from comic_pipeline.model.errors import ErrorCode, Refused, StorageFault
 from comic_pipeline.store.database import Database
 
 # The last revision, written down because a run process checks it at every start and Alembic is slow to import.
 HEAD = "0007"
 # Any number that nothing else in the database locks.
 _MIGRATION_LOCK = 7_262_002
+_NEWER = "this code is older than the database: run the version that migrated it, or restore the backup from before"
 
 
 def migrate(url: str) -> str:
     """Upgrade the database at `url` to the newest version, in one transaction, and return that version.
 
     Two processes may do it at once: the second waits and finds it done. The folder of an SQLite file must exist. Raises
-    StorageFault when the database does not answer or is newer than this code; it is then as it was.
+    StorageFault when the database does not answer, Refused(CONFLICT) when it is newer than this code; it is then as it was.
     """
     database = Database(url)
     try:
@@ -30,6 +31,8 @@ def migrate(url: str) -> str:
                 connection.execute(text("SET LOCAL lock_timeout = 0"))
                 connection.execute(text("SELECT pg_advisory_xact_lock(:number)"), {"number": _MIGRATION_LOCK})
             found = _versions(connection)
+            if _is_newer(found):
+                raise Refused(ErrorCode.CONFLICT, f"comic database: cannot go from version {_spell(found)} to {HEAD}; {_NEWER}")
             if found != [HEAD]:
                 _upgrade(connection, found)
     finally:
@@ -38,12 +41,18 @@ def migrate(url: str) -> str:
 
 
 def check_version(database: Database) -> None:
-    """Raise StorageFault, naming the version found and the one wanted, unless the database is ready for this code."""
+    """Return if the database is ready for this code. Makes nothing, also no empty SQLite file.
+
+    Raises Refused(CONFLICT) naming the version found and the one wanted, StorageFault when the database does not answer.
+    """
+    file = database.file
+    if file is not None and not file.is_file():
+        raise Refused(ErrorCode.CONFLICT, f"comic database: {file} does not exist; run `comic init` first")
     with database.read() as connection:
         found = _versions(connection)
     if found != [HEAD]:
-        way_out = "this code is older than the database" if any(version > HEAD for version in found) else "run `comic init`"
-        raise StorageFault(f"comic database: found version {_spell(found)}, wanted {HEAD}; {way_out}")
+        way_out = _NEWER if _is_newer(found) else "run `comic init`"
+        raise Refused(ErrorCode.CONFLICT, f"comic database: found version {_spell(found)}, wanted {HEAD}; {way_out}")
 
 
 def _versions(connection: Connection) -> list[str]:
@@ -64,6 +73,10 @@ def _upgrade(connection: Connection, found: list[str]) -> None:
         command.upgrade(config, HEAD)
     except CommandError as fault:
         raise StorageFault(f"comic database: cannot go from version {_spell(found)} to {HEAD}: {fault}") from fault
+
+
+def _is_newer(found: list[str]) -> bool:
+    return any(version > HEAD for version in found)
 
 
 def _spell(found: list[str]) -> str:

@@ -98,6 +98,8 @@ def test_an_emoji_idea_is_an_idea(home: Path) -> None:
         ({"COMIC_LIMITS": "ark_video=ten"}, "COMIC_LIMITS"),
         ({"COMIC_RETRY_DELAYS": "soon"}, "COMIC_RETRY_DELAYS"),
         ({"COMIC_BUDGETS": "free=2"}, "COMIC_BUDGETS"),
+        ({"COMIC_DATABASE_URL": "nonsense"}, "COMIC_DATABASE_URL: write sqlite:///FILE or postgresql+psycopg2://"),
+        ({"COMIC_ALERTS": "bogus=1/2"}, "'bogus=1/2': COMIC_ALERTS: cannot read 'bogus=1/2'; write rule=raise/clear"),
     ],
 )
 def test_bad_settings_are_refused_by_name(environment: dict[str, str], said: str, tmp_path: Path) -> None:
@@ -120,9 +122,21 @@ def test_a_home_that_cannot_be_written_is_named(tmp_path: Path) -> None:
 def test_other_commands_ask_for_init_first(tmp_path: Path) -> None:
     """Only init migrates; every other process says what to do."""
     done = comic(tmp_path / "home", "projects")
-    assert done.returncode != 0
-    assert "comic init" in done.stderr
+    assert done.returncode == 2
+    assert f"{tmp_path}/home/comic.db does not exist; run `comic init` first" in done.stderr
     assert "Traceback" not in done.stderr
+    assert not (tmp_path / "home").exists()
+
+
+def test_init_makes_the_folder_of_a_database_elsewhere(tmp_path: Path) -> None:
+    """It said `run comic init first` while it was being run."""
+    elsewhere = {"COMIC_DATABASE_URL": f"sqlite:///{tmp_path}/far/away/films.db"}
+    assert comic(tmp_path / "home", "init", **elsewhere).returncode == 0
+    assert comic(tmp_path / "home", "projects", "--json", **elsewhere).stdout == "[]\n"
+    (tmp_path / "far" / "file").touch()
+    blocked = comic(tmp_path / "home", "init", COMIC_DATABASE_URL=f"sqlite:///{tmp_path}/far/file/films.db")
+    assert blocked.returncode == 2
+    assert f"COMIC_DATABASE_URL: folder '{tmp_path}/far/file' cannot be made" in blocked.stderr
 
 
 def test_an_unknown_project_is_not_found(home: Path) -> None:

@@ -14,7 +14,7 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import inspect, text
 
-from comic_pipeline.model.errors import StorageFault
+from comic_pipeline.model.errors import Refused, StorageFault
 from comic_pipeline.store import migrate as migrating
 from comic_pipeline.store import migrations
 from comic_pipeline.store.database import Database
@@ -140,8 +140,20 @@ def test_a_migration_that_fails_leaves_the_database_as_it_was(url: str, opened: 
 
 def test_a_database_that_was_never_migrated_is_refused_by_name(opened: Database) -> None:
     """The operator reads what is there, what is wanted, and what to do."""
-    with pytest.raises(StorageFault, match=rf"found version none, wanted {HEAD}; run `comic init`"):
+    with opened.write():  # makes SQLite's file
+        pass
+    with pytest.raises(Refused, match=rf"found version none, wanted {HEAD}; run `comic init`"):
         check_version(opened)
+
+
+@pytest.mark.parametrize("name", ["absent.db", "absent/comic.db"])
+def test_looking_for_a_database_makes_none(tmp_path: Path, name: str) -> None:
+    """SQLite would leave an empty file behind, or say `unable to open database file` without saying which."""
+    database = Database(f"sqlite:///{tmp_path / name}")
+    with pytest.raises(Refused, match=rf"{name} does not exist; run `comic init`"):
+        check_version(database)
+    database.close()
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_an_older_database_is_refused_until_it_is_migrated(url: str, opened: Database) -> None:
@@ -149,7 +161,7 @@ def test_an_older_database_is_refused_until_it_is_migrated(url: str, opened: Dat
     migrate(url)
     with opened.write() as connection:
         connection.execute(text("UPDATE alembic_version SET version_num = '0002'"))
-    with pytest.raises(StorageFault, match=rf"found version 0002, wanted {HEAD}; run `comic init`"):
+    with pytest.raises(Refused, match=rf"found version 0002, wanted {HEAD}; run `comic init`"):
         check_version(opened)
 
 
@@ -158,9 +170,11 @@ def test_a_newer_database_is_neither_used_nor_touched(url: str, opened: Database
     migrate(url)
     with opened.write() as connection:
         connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
-    with pytest.raises(StorageFault, match=rf"found version 9999, wanted {HEAD}; this code is older than the database"):
+    with pytest.raises(
+        Refused, match=rf"found version 9999, wanted {HEAD}; this code is older than the database: run the version"
+    ):
         check_version(opened)
-    with pytest.raises(StorageFault, match=rf"cannot go from version 9999 to {HEAD}"):
+    with pytest.raises(Refused, match=rf"cannot go from version 9999 to {HEAD}; this code is older"):
         migrate(url)
     with opened.read() as connection:
         assert connection.execute(text("SELECT version_num FROM alembic_version")).scalar_one() == "9999"

@@ -153,7 +153,7 @@ def test_secrets_show_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
     assert SECRET in settings.effective_database_url
 
 
-@pytest.mark.parametrize("name", [*SECRETS, "COMIC_DATABASE_URL", "COMIC_DATABASE_PASSWORD", "COMIC_HASH_SALT"])
+@pytest.mark.parametrize("name", [*SECRETS, "COMIC_DATABASE_PASSWORD", "COMIC_HASH_SALT"])
 def test_a_secret_may_come_in_a_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str) -> None:
     """Variables show in process lists and in what a container engine tells; the line end of an editor is no part of a key."""
     monkeypatch.setenv(f"{name}_FILE", str(tmp_path / "secret"))
@@ -202,7 +202,6 @@ def test_a_secret_given_twice_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_pa
         ("postgresql+psycopg2://comic@db:5432/comic", "a/b:c@d", "postgresql+psycopg2://comic:a%2Fb%3Ac%40d@db:5432/comic"),
         ("postgresql+psycopg2://comic:own@db/comic", "other", "postgresql+psycopg2://comic:own@db/comic"),
         ("postgresql+psycopg2://comic@db/comic", "", "postgresql+psycopg2://comic@db/comic"),
-        ("sqlite:////srv/comic.db", "unused", "sqlite:////srv/comic.db"),
     ],
 )
 def test_the_password_of_the_database_may_come_apart(url: str, password: str, effective: str) -> None:
@@ -210,6 +209,46 @@ def test_the_password_of_the_database_may_come_apart(url: str, password: str, ef
     settings = load_settings(COMIC_DATABASE_URL=url, COMIC_DAGSTER_DATABASE_URL=url, COMIC_DATABASE_PASSWORD=password)
     assert settings.effective_database_url == effective
     assert settings.effective_dagster_database_url == effective
+    assert settings.database_file is None
+
+
+def test_a_file_has_no_password() -> None:
+    """One environment may hold the password of Dagster's server and the path of an SQLite file."""
+    settings = load_settings(COMIC_DATABASE_URL="sqlite:////srv/comic.db", COMIC_DATABASE_PASSWORD="unused")
+    assert settings.effective_database_url == "sqlite:////srv/comic.db"
+    assert settings.database_file == Path("/srv/comic.db")
+
+
+UNREADABLE_URLS = [
+    f"mysql://comic:{SECRET}@db/comic",
+    f"comic:{SECRET}@db/comic",
+    f"postgres://comic:{SECRET}@db/comic",
+    f"postgresql://comic:a/{SECRET}@db:5432/comic",
+    f"postgresql://comic:{SECRET}@db",
+    f"postgresql://comic:{SECRET}@[db/comic",
+    "sqlite://",
+    "comic.db",
+]
+
+
+@pytest.mark.parametrize("variable", ["COMIC_DATABASE_URL", "COMIC_DAGSTER_DATABASE_URL"])
+@pytest.mark.parametrize("url", UNREADABLE_URLS)
+def test_an_address_of_no_database_is_refused_by_name(monkeypatch: pytest.MonkeyPatch, variable: str, url: str) -> None:
+    """It was a traceback of the SQL library in every process. Nothing of the address is shown: it may hold a password."""
+    monkeypatch.setenv(variable, url)
+    with pytest.raises(
+        Refused, match=rf"^INPUT_INVALID: {variable}: write .*postgresql\+psycopg2://USER@HOST:PORT/NAME"
+    ) as refused:
+        load_settings()
+    assert SECRET not in str(refused.value)
+
+
+def test_an_address_may_come_in_a_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """With its password in it, as hosting companies hand it out."""
+    url = f"postgresql://comic:{SECRET}@db:5432/comic?sslmode=require"
+    (tmp_path / "url").write_text(f"{url}\n")
+    monkeypatch.setenv("COMIC_DATABASE_URL_FILE", str(tmp_path / "url"))
+    assert load_settings().effective_database_url == url
 
 
 def test_dagster_is_told_its_url_and_no_other_secret(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 import time
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 from sqlalchemy import Connection, text
@@ -75,12 +74,6 @@ def test_the_server_has_a_clock_of_its_own(database: Database) -> None:
     else:
         assert moment is not None
         assert abs((moment - datetime.now(UTC)).total_seconds()) < 60
-
-
-def test_a_missing_folder_is_named_before_anything_is_made(tmp_path: Path) -> None:
-    """SQLite would say `unable to open database file` without saying which."""
-    with pytest.raises(StorageFault, match="absent does not exist; run `comic init`"):
-        Database(f"sqlite:///{tmp_path / 'absent' / 'comic.db'}")
 
 
 def test_faults_of_the_connection_never_show_the_password() -> None:
