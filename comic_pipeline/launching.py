@@ -1,4 +1,4 @@
-"""The run of a stage row: its job and every tag of design section 5, however the run is started."""
+"""The run of a stage row: its job and its tags, the same however the run is started."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ class Launch:
 
 
 def launch_of(row: StageRow, project: Project, settings: Settings) -> Launch:
-    """The run of a stage row, with every tag of design section 5."""
+    """The run of a stage row, with every tag that limits, locks, look-ups and time-outs go by."""
     rule = STAGE_RULES[row.stage]
     return Launch(
         stage_id=row.id,

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import dagster as dg
 import psutil
@@ -61,6 +61,20 @@ class Deployment:
         (self.home / "workspace.yaml").write_text(
             f"load_from:\n  - grpc_server: {{host: 127.0.0.1, port: {self.code_port}, location_name: comic}}\n"
         )
+
+    def __enter__(self) -> Self:
+        """Start everything."""
+        try:
+            self.start()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_fault: object) -> None:
+        """Stop everything; pytest shows the logs when the test fails."""
+        print(self.logs())  # noqa: T201  # for people
+        self.stop()
 
     def start(self, *names: str) -> None:
         """Start the named processes (all when none is named) and wait until they answer."""

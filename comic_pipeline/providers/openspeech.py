@@ -17,7 +17,7 @@ VOICE_SECONDS = 90.0
 SAMPLE_RATE = 24_000
 
 _CODES: dict[int, ErrorCode] = {
-    # The codes of V1, section 2.1
+    # The codes of V1, 2.1
     3001: ErrorCode.INPUT_INVALID,
     3003: ErrorCode.PROVIDER_RATE_LIMIT,
     3005: ErrorCode.PROVIDER_RATE_LIMIT,
@@ -30,7 +30,7 @@ _CODES: dict[int, ErrorCode] = {
     3032: ErrorCode.PROVIDER_TIMEOUT,
     3040: ErrorCode.PROVIDER_ERROR,
     3050: ErrorCode.INPUT_INVALID,
-    # The codes of V3, section 2.2
+    # The codes of V3, 2.2
     40402003: ErrorCode.INPUT_INVALID,
     45000000: ErrorCode.PROVIDER_AUTH,
     45000010: ErrorCode.PROVIDER_AUTH,

@@ -13,7 +13,7 @@ from comic_pipeline.model.media import MediaRef
 from comic_pipeline.model.money import ZERO
 from comic_pipeline.model.storyboard import build_storyboard
 from comic_pipeline.model.task import sha256_hex
-from comic_pipeline.providers.interface import Picture, StorySubject
+from comic_pipeline.providers.interface import Picture
 from comic_pipeline.providers.offline.story import write_story
 from comic_pipeline.stages import motion, pictures, sound, story
 from comic_pipeline.stages.studio import Commission
@@ -40,15 +40,7 @@ def estimate_film(commission: Commission) -> Estimate:
     Raises ProviderFault(INPUT_INVALID) when a chosen model cannot make such a film.
     """
     project, bucket = commission.project, commission.project.bucket
-    subject = StorySubject(
-        idea=project.idea,
-        script=project.script,
-        style_key=project.style,
-        language=project.language,
-        shots=bucket.shots,
-        shot_ms=bucket.shot_ms,
-    )
-    board = build_storyboard(write_story(subject), shot_ms=bucket.shot_ms)
+    board = build_storyboard(write_story(story.subject_of(project)), shot_ms=bucket.shot_ms)
     media = MediaRef(key="-", sha256=sha256_hex(_STAND_IN), size=len(_STAND_IN), mime="image/png", width=1280, height=720)
     frame = Picture(media=media, data=_STAND_IN)
     costs = {

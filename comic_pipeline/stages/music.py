@@ -17,7 +17,7 @@ from comic_pipeline.stages.verifying import verify_music
 from comic_pipeline.work.orders import Order
 from comic_pipeline.work.runner import make_all
 
-# Design section 2; the stage's own queue and deadline are those of the render.
+# Of the music task, in seconds; the queue and deadline of the film stage are those of its render.
 _QUEUE, _DEADLINE = "audio_queue", 300.0
 _OWN_LICENCE = "made by this program; no rights of others are in it"
 _FILE_LICENCE = "supplied by the operator, who answers for the rights in it"

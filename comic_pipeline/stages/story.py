@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from comic_pipeline.model.cast import settle_cast
 from comic_pipeline.model.errors import ErrorCode, InvalidAnswer
-from comic_pipeline.model.project import Language, ProjectKind
+from comic_pipeline.model.project import Language, Project, ProjectKind
 from comic_pipeline.model.storyboard import OverrideField, Storyboard, build_storyboard
 from comic_pipeline.model.task import TaskType, canonical_json
 from comic_pipeline.model.workflow import Stage
@@ -57,6 +57,19 @@ def order_of(studio: Commission, *, take: int) -> Order[TextRequest]:
     )
 
 
+def subject_of(project: Project) -> StorySubject:
+    """What the story is to be about, how long and in which style."""
+    bucket = project.bucket
+    return StorySubject(
+        idea=project.idea,
+        script=project.script,
+        style_key=project.style,
+        language=project.language,
+        shots=bucket.shots,
+        shot_ms=bucket.shot_ms,
+    )
+
+
 def _request(studio: Commission) -> TextRequest:
     project, bucket = studio.project, studio.project.bucket
     is_script = project.kind is ProjectKind.SCRIPT
@@ -75,14 +88,7 @@ def _request(studio: Commission) -> TextRequest:
             source_name="Script" if is_script else "Idea",
             source=project.script if is_script else project.idea,
         ),
-        subject=StorySubject(
-            idea=project.idea,
-            script=project.script,
-            style_key=project.style,
-            language=project.language,
-            shots=bucket.shots,
-            shot_ms=bucket.shot_ms,
-        ),
+        subject=subject_of(project),
         max_tokens=2_000 + _TOKENS_A_SHOT * bucket.shots,
         user_hash=studio.user_hash,
     )

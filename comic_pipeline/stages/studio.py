@@ -2,13 +2,12 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import PurePosixPath
 
 from comic_pipeline.model.label import AigcMark, AiLabel
 from comic_pipeline.model.media import MediaRef
 from comic_pipeline.model.project import Project
 from comic_pipeline.model.storyboard import Overrides, Storyboard
-from comic_pipeline.model.task import hash_of, sha256_hex
+from comic_pipeline.model.task import hash_of
 from comic_pipeline.model.workflow import STAGE_RULES, Stage, StageRule
 from comic_pipeline.providers.registry import Providers, user_hash
 from comic_pipeline.settings import Settings
@@ -77,19 +76,7 @@ class Studio(Commission):
 
     async def store(self, verified: Verified, *, folder: str, name: str = "") -> MediaRef:
         """Store bytes that cost nothing (a cover, subtitles) beside the paid media, content-addressed."""
-        digest = sha256_hex(verified.data)
-        stem = f"{name}-{digest[:12]}" if name else digest[:12]
-        key = str(PurePosixPath("projects", self.project.id, folder, f"{stem}.{verified.ending}"))
-        await self.desk.put(key, verified.data, mime=verified.mime)
-        return MediaRef(
-            key=key,
-            sha256=digest,
-            size=len(verified.data),
-            mime=verified.mime,
-            width=verified.width,
-            height=verified.height,
-            duration_ms=verified.duration_ms,
-        )
+        return await self.desk.put_media(verified, project_id=self.project.id, folder=folder, name=name)
 
 
 def rule_of(stage: Stage) -> StageRule:

@@ -1,6 +1,7 @@
 """One create: through the gate, sent once, its answer committed before anything else happens.
 
-Belongs here: steps 3 and 4 of design section 6. A full error answer may be tried again as a new attempt; a lost answer never is.
+Belongs here: slot, token, intent, the call, the id. A full error answer may be tried again as a new attempt; a lost answer never
+is. Does not: what comes after (`polling.py`, `fetching.py`).
 """
 
 import asyncio

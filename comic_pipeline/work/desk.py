@@ -11,12 +11,13 @@ from typing import TypeVar
 
 from comic_pipeline.model.errors import StorageFault
 from comic_pipeline.model.ledger import Worker
-from comic_pipeline.model.task import Attempt, Task
+from comic_pipeline.model.media import MediaRef
+from comic_pipeline.model.task import Attempt, Task, sha256_hex
 from comic_pipeline.objects.store import ObjectStore
 from comic_pipeline.store import attempts, ledger, limits, stages
 from comic_pipeline.store.database import Connection, Database
 from comic_pipeline.work.clock import Clock
-from comic_pipeline.work.orders import Rules
+from comic_pipeline.work.orders import Rules, Verified
 from comic_pipeline.work.waiting import Waiting
 
 T = TypeVar("T")
@@ -133,6 +134,22 @@ class Desk:
     async def put(self, key: str, data: bytes, *, mime: str) -> None:
         """Store bytes; a store that is away is tried again for half a minute. Raises StorageFault."""
         await self._patiently(lambda: asyncio.to_thread(self.objects.put, key, data, mime=mime))
+
+    async def put_media(self, verified: Verified, *, project_id: str, folder: str, name: str = "") -> MediaRef:
+        """Store media under a name that ends in their own hash, so that nothing is ever overwritten. Raises StorageFault."""
+        digest = sha256_hex(verified.data)
+        stem = f"{name}-{digest[:12]}" if name else digest[:12]
+        key = f"projects/{project_id}/{folder}/{stem}.{verified.ending}"
+        await self.put(key, verified.data, mime=verified.mime)
+        return MediaRef(
+            key=key,
+            sha256=digest,
+            size=len(verified.data),
+            mime=verified.mime,
+            width=verified.width,
+            height=verified.height,
+            duration_ms=verified.duration_ms,
+        )
 
     async def put_dear(self, key: str, data: bytes, *, mime: str) -> None:
         """Store bytes that are paid and cannot be had again: tried for five minutes before they are lost. Raises StorageFault."""

@@ -1,6 +1,6 @@
 """An attempt whose answer was lost: the request may have been accepted, and may be charged. Never a blind second create.
 
-Design section 6, "Unknown outcome": jobs are looked for in the provider's list, synchronous calls are booked as lost.
+Belongs here: looking for a job in the provider's list, booking a synchronous call as lost. Does not: creating again.
 """
 
 import logging

@@ -1,4 +1,4 @@
-"""The only way to do paid work: find it in the ledger, or make it exactly once (design section 6).
+"""The only way to do paid work: find it in the ledger, or make it exactly once.
 
 Belongs here: the order of the steps. The steps themselves are in `creating.py`, `polling.py`, `lost.py` and `fetching.py`, what
 an end means for the books in `settling.py`.

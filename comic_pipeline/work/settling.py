@@ -1,6 +1,6 @@
 """How an order ends in the books: its bytes stored and paid, or what its failure means for the task.
 
-Belongs here: steps 7 and 8 of design section 6 and their counterparts for failures. Does not: getting at the bytes.
+Belongs here: storing, paying, and their counterparts for failures. Does not: getting at the bytes (`fetching.py`).
 """
 
 import asyncio
@@ -14,7 +14,7 @@ from comic_pipeline.model.errors import ComicError, ErrorCode, ProviderFault, St
 from comic_pipeline.model.media import MediaRef
 from comic_pipeline.model.retry import decide_round
 from comic_pipeline.model.stage_end import landing
-from comic_pipeline.model.task import Attempt, AttemptState, Task, TaskStatus, sha256_hex
+from comic_pipeline.model.task import Attempt, AttemptState, Task, TaskStatus
 from comic_pipeline.model.workflow import STAGE_OF_TASK, ProjectState
 from comic_pipeline.store import attempts, ledger
 from comic_pipeline.store.database import Connection
@@ -28,20 +28,9 @@ _log = logging.getLogger("comic_pipeline.work")
 
 
 async def store(desk: Desk, order: Order[R], verified: Verified) -> MediaRef:
-    """Put the bytes under a name that is made of them. Raises StorageFault."""
-    digest = sha256_hex(verified.data)
-    name = digest[:12] if order.shot_seq is None else f"{order.shot_seq:03d}-{digest[:12]}"
-    key = f"projects/{order.project_id}/{order.folder}/{name}.{verified.ending}"
-    await desk.put(key, verified.data, mime=verified.mime)
-    return MediaRef(
-        key=key,
-        sha256=digest,
-        size=len(verified.data),
-        mime=verified.mime,
-        width=verified.width,
-        height=verified.height,
-        duration_ms=verified.duration_ms,
-    )
+    """Put the bytes under a name that is made of them and of their shot. Raises StorageFault."""
+    name = "" if order.shot_seq is None else f"{order.shot_seq:03d}"
+    return await desk.put_media(verified, project_id=order.project_id, folder=order.folder, name=name)
 
 
 async def finish(desk: Desk, task: Task, media: MediaRef) -> Task:

@@ -20,10 +20,5 @@ def sandbox() -> Iterator[Sandbox]:
 @pytest.fixture
 def deployment(tmp_path: Path, sandbox: Sandbox) -> Iterator[Deployment]:
     """The real processes, working at the sandbox. On a failing test their logs are printed."""
-    running = Deployment(home=tmp_path / "home", environment=sandbox_environment(sandbox))
-    try:
-        running.start()
+    with Deployment(home=tmp_path / "home", environment=sandbox_environment(sandbox)) as running:
         yield running
-    finally:
-        print(running.logs())  # noqa: T201  # pytest shows it only when the test fails
-        running.stop()

@@ -41,13 +41,8 @@ print(httpx.post(url, content=sys.stdin.buffer.read(), headers={{name: value}}, 
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
     """One deployment for all tests of this module. Nobody writes its stories: films would take the machine from the doors."""
     nobody = {"COMIC_TEXT_PROVIDER": "ark", "ARK_API_KEY": "none", "ARK_BASE_URL": f"http://127.0.0.1:{free_port()}/api/v3"}
-    deployment = Deployment(home=tmp_path_factory.mktemp("home"), environment=nobody)
-    try:
-        deployment.start()
+    with Deployment(home=tmp_path_factory.mktemp("home"), environment=nobody) as deployment:
         yield deployment
-    finally:
-        print(deployment.logs())  # noqa: T201  # pytest shows it only when a test fails
-        deployment.stop()
 
 
 class Shell:

@@ -43,13 +43,8 @@ def deployment(
     for name in ("DAGSTER_DATABASE_URL", "COMIC_LOGS_BUCKET", "AWS_ENDPOINT_URL_S3"):
         monkeypatch.setenv(name, variables[name])
     environment = sandbox_environment(busy_sandbox, ARK_IMAGE_MODEL="doubao-seedream-4-0-250828", **variables)
-    running = Deployment(home=tmp_path / "home", environment=environment)
-    try:
-        running.start()
+    with Deployment(home=tmp_path / "home", environment=environment) as running:
         yield running
-    finally:
-        print(running.logs())  # noqa: T201  # pytest shows it only when the test fails
-        running.stop()
 
 
 def test_postgres_restarts_under_load_and_no_film_is_lost_or_paid_twice(

@@ -38,13 +38,8 @@ def deployed(home: Path, *, video_seconds: float, limits: str) -> Iterator[tuple
     """A running deployment with these limits."""
     with start_sandbox(latency={"video": video_seconds}) as sandbox:
         environment = sandbox_environment(sandbox, COMIC_LIMITS=limits, ARK_IMAGE_MODEL="doubao-seedream-4-0-250828")
-        deployment = Deployment(home=home, environment=environment)
-        try:
-            deployment.start()
+        with Deployment(home=home, environment=environment) as deployment:
             yield deployment, sandbox
-        finally:
-            print(deployment.logs())  # noqa: T201  # pytest shows it only when the test fails
-            deployment.stop()
 
 
 def test_two_projects_together_stay_within_the_limits_and_use_them(tmp_path: Path) -> None:

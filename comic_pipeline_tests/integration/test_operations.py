@@ -25,9 +25,7 @@ def test_a_film_is_told_of_and_its_leftovers_are_counted(tmp_path: Path, sandbox
     with receiving() as receiver:
         receiver.answers = [Answer(503)]
         news = {"COMIC_WEBHOOK_URL": receiver.url, "COMIC_WEBHOOK_SECRET": SECRET, "COMIC_WEBHOOK_HTTP": "true"}
-        deployment = Deployment(home=tmp_path / "home", environment=sandbox_environment(sandbox) | news)
-        try:
-            deployment.start()
+        with Deployment(home=tmp_path / "home", environment=sandbox_environment(sandbox) | news) as deployment:
             project_id = submit(deployment, "一只小狗学会了飞", user="ann")
             finished(deployment, project_id)
             wait_for("the second try", lambda: len(receiver.got) == 2, seconds=60)
@@ -41,9 +39,6 @@ def test_a_film_is_told_of_and_its_leftovers_are_counted(tmp_path: Path, sandbox
                            for tick in instance.get_ticks(state.instigator_origin_id, state.selector_id)}
                     for name in ("notification_sensor", "alerts_sensor")
                 }  # fmt: skip
-        finally:
-            print(deployment.logs())  # noqa: T201  # pytest shows it only when the test fails
-            deployment.stop()
     assert run is not None
     assert run.is_success
     assert run.tags["comic/queue"] == "cleanup_queue"

@@ -30,14 +30,11 @@ LAUNCH = """mutation ($p: ExecutionParams!) { launchRun(executionParams: $p) { _
 @pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Deployment, Sandbox]]:
     """One deployment for all tests of this module: each uses projects of its own."""
-    with start_sandbox(latency={"video": 0.5}) as sandbox:
-        deployment = Deployment(home=tmp_path_factory.mktemp("home"), environment=sandbox_environment(sandbox))
-        try:
-            deployment.start()
-            yield deployment, sandbox
-        finally:
-            print(deployment.logs())  # noqa: T201  # pytest shows it only when a test fails
-            deployment.stop()
+    with (
+        start_sandbox(latency={"video": 0.5}) as sandbox,
+        Deployment(home=tmp_path_factory.mktemp("home"), environment=sandbox_environment(sandbox)) as deployment,
+    ):
+        yield deployment, sandbox
 
 
 def launch(deployment: Deployment, *, job: str, project_id: str, assets: list[str]) -> str:

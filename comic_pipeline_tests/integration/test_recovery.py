@@ -31,13 +31,8 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Deployme
     """One deployment for all tests of this module. Small pictures: they are not what is tested."""
     with start_sandbox(latency={"video": _JOB_SECONDS}) as sandbox:
         environment = sandbox_environment(sandbox, ARK_IMAGE_MODEL="doubao-seedream-4-0-250828", COMIC_LEASE_SECONDS="4")
-        deployment = Deployment(home=tmp_path_factory.mktemp("home"), environment=environment)
-        try:
-            deployment.start()
+        with Deployment(home=tmp_path_factory.mktemp("home"), environment=environment) as deployment:
             yield deployment, sandbox
-        finally:
-            print(deployment.logs())  # noqa: T201  # pytest shows it only when a test fails
-            deployment.stop()
 
 
 class Filming:

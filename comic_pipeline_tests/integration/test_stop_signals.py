@@ -37,13 +37,8 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Deployme
     """One deployment for all tests of this module; its pictures are drawn in the run itself, which takes CPU time."""
     with start_sandbox(latency={"video": 0.5}) as sandbox:
         environment = sandbox_environment(sandbox, COMIC_IMAGE_PROVIDER="offline", COMIC_RETRY_DELAYS="60", **_AMPLE)
-        deployment = Deployment(home=tmp_path_factory.mktemp("home"), environment=environment)
-        try:
-            deployment.start()
+        with Deployment(home=tmp_path_factory.mktemp("home"), environment=environment) as deployment:
             yield deployment, sandbox
-        finally:
-            print(deployment.logs())  # noqa: T201  # pytest shows it only when a test fails
-            deployment.stop()
 
 
 class Stopped:

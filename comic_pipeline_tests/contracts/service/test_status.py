@@ -8,14 +8,14 @@ import pytest
 from comic_pipeline.model.errors import ErrorCode, Refused
 from comic_pipeline.model.ledger import NewTask
 from comic_pipeline.model.project import DurationBucket
-from comic_pipeline.model.task import AttemptKind, TaskStatus
+from comic_pipeline.model.task import TaskStatus
 from comic_pipeline.model.workflow import PRODUCTION, STAGE_RULES, ProjectState, Stage, StageStatus
 from comic_pipeline.settings import Settings, load_settings
 from comic_pipeline.status import ProjectStatus, status_of
 from comic_pipeline.store import attempts, ledger, projects
-from comic_pipeline_tests.builders import AMPLE, a_frame, a_picture, a_project, begin_project, later
+from comic_pipeline_tests.builders import a_frame, a_picture, a_project, begin_project, later
 from comic_pipeline_tests.contracts.service.door import Door
-from comic_pipeline_tests.contracts.store.acts import claimed
+from comic_pipeline_tests.contracts.store.acts import begin, claimed
 
 STORYBOARD, FRAMES, VOICES, CLIPS, FILM = PRODUCTION
 # The builders' tasks are of this provider, so the medians are found.
@@ -179,17 +179,7 @@ def test_the_cost_is_that_of_all_attempts(door: Door) -> None:
         owner = begin_project(connection, a_project())
         task = claimed(connection, _wish("p1", FRAMES), owner)
         for cost in ("0.22", "0.30"):
-            attempt = attempts.begin(
-                connection,
-                task,
-                owner,
-                kind=AttemptKind.CREATE,
-                base_url="https://ark.example",
-                request_hash="0" * 64,
-                estimate=Decimal("0.22"),
-                limits=AMPLE,
-                now=door.now,
-            )
+            attempt = begin(connection, task, worker=owner, at=door.now)
             attempts.mark_failed(connection, attempt, http_status=500, provider_code="x", cost=Decimal(cost), now=door.now)
     assert look(door).cost == Decimal("0.52")
 

@@ -5,13 +5,14 @@ import pytest
 from comic_pipeline import tasks
 from comic_pipeline.model.errors import ErrorCode, Refused
 from comic_pipeline.model.ledger import Claimed, Worker
-from comic_pipeline.model.money import ZERO, cny
+from comic_pipeline.model.money import ZERO
 from comic_pipeline.model.project import Tier
-from comic_pipeline.model.task import Attempt, AttemptKind, AttemptState, Task, TaskStatus
+from comic_pipeline.model.task import Attempt, AttemptState, Task, TaskStatus
 from comic_pipeline.model.workflow import ProjectState
 from comic_pipeline.store import attempts, ledger
 from comic_pipeline.store.database import Database
-from comic_pipeline_tests.builders import AMPLE, NOW, a_frame, a_project, begin_project, later
+from comic_pipeline_tests.builders import NOW, a_frame, a_project, begin_project, later
+from comic_pipeline_tests.contracts.store.acts import begin, claimed
 from comic_pipeline_tests.reckoning import spent_by
 
 
@@ -20,20 +21,8 @@ def started(database: Database, *, words: str = "a cat", worker: Worker | None =
     with database.write() as connection:
         if worker is None:
             worker = begin_project(connection, a_project(tier=Tier.PAID, status=ProjectState.IMAGE))
-        claimed = ledger.claim(connection, a_frame(words=words), worker, now=NOW)
-        assert isinstance(claimed, Claimed)
-        attempt = attempts.begin(
-            connection,
-            claimed.task,
-            worker,
-            kind=AttemptKind.CREATE,
-            base_url="https://ark",
-            request_hash="h",
-            estimate=cny("0.22"),
-            limits=AMPLE,
-            now=NOW,
-        )
-    return claimed.task, attempt, worker
+        task = claimed(connection, a_frame(words=words), worker)
+        return task, begin(connection, task, worker=worker), worker
 
 
 def lost(database: Database, **facts: str) -> Task:
@@ -65,10 +54,10 @@ def test_an_adopted_job_is_polled_by_the_next_round(database: Database) -> None:
     assert (decided.status, decided.error_message) == (TaskStatus.PENDING, "job cgt-1 adopted by wang")
     assert states(database, task) == [AttemptState.SUBMITTED]
     with database.write() as connection:
-        claimed = ledger.claim(connection, a_frame(), Worker("w2", "run-2", "stage-p1", 60), now=later(60))
-    assert isinstance(claimed, Claimed)
-    assert claimed.last is not None
-    assert claimed.last.provider_request_id == "cgt-1"
+        claim = ledger.claim(connection, a_frame(), Worker("w2", "run-2", "stage-p1", 60), now=later(60))
+    assert isinstance(claim, Claimed)
+    assert claim.last is not None
+    assert claim.last.provider_request_id == "cgt-1"
 
 
 def test_a_released_create_frees_its_reservation(database: Database) -> None:

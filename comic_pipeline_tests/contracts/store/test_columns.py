@@ -9,11 +9,11 @@ from sqlalchemy.exc import StatementError
 
 from comic_pipeline.model.errors import ErrorCode
 from comic_pipeline.model.ledger import SpendLimits
-from comic_pipeline.model.task import AttemptKind
 from comic_pipeline.store import attempts, ledger, projects, stages
 from comic_pipeline.store.database import Database
 from comic_pipeline.store.schema import leases
 from comic_pipeline_tests.builders import NOW, a_frame, a_project, begin_project
+from comic_pipeline_tests.contracts.store.acts import begin, claimed
 from comic_pipeline_tests.reckoning import spent_by
 
 
@@ -38,22 +38,13 @@ def test_sums_of_many_small_amounts_are_exact(database: Database) -> None:
     """Sixty attempts of ¥0.000007 and one of ¥123456.1 cost exactly their sum, although SQLite adds doubles."""
     with database.write() as connection:
         worker = begin_project(connection, a_project(budget=Decimal(10**6)))
-        claim = ledger.claim(connection, a_frame(), worker, now=NOW)
+        task = claimed(connection, a_frame(), worker)
+        limits = SpendLimits(day=Decimal(10**6), attempts_per_planned=0, attempts=1_000)
         costs = [Decimal("0.000007")] * 60 + [Decimal("123456.1")]
         for cost in costs:
-            attempt = attempts.begin(
-                connection,
-                claim.task,
-                worker,
-                kind=AttemptKind.CREATE,
-                base_url="https://ark.example",
-                request_hash="0" * 64,
-                estimate=Decimal(0),
-                limits=SpendLimits(day=Decimal(10**6), attempts_per_planned=0, attempts=1_000),
-                now=NOW,
-            )
+            attempt = begin(connection, task, worker=worker, estimate="0", limits=limits)
             attempts.mark_failed(connection, attempt, http_status=500, provider_code="x", now=NOW, cost=cost)
-        assert attempts.cost_of(connection, claim.task.task_id) == sum(costs)
+        assert attempts.cost_of(connection, task.task_id) == sum(costs)
         assert spent_by(connection, "p1") == sum(costs)
 
 

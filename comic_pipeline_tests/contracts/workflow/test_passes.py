@@ -218,7 +218,7 @@ def launched(world: World, project: Project, stage: Stage) -> Launch:
 def test_a_launch_carries_every_tag(  # one argument a column
     world: World, stage: Stage, queue: str, providers: str, job: str, *, serial: bool
 ) -> None:
-    """Design section 5, complete: limits, locks, look-ups and time-outs all hang on them."""
+    """All of them: limits, locks, look-ups and time-outs all hang on them."""
     launch = launched(world, a_project(user_id="用户 7/ä"), stage)
     row = world.rounds()[stage]
     assert (launch.stage_id, launch.project_id, launch.job) == (row.id, "p1", job)

@@ -5,12 +5,13 @@ from dataclasses import replace
 from comic_pipeline.model.errors import ErrorCode
 from comic_pipeline.model.ledger import Claimed, Worker
 from comic_pipeline.model.money import cny
-from comic_pipeline.model.task import AttemptKind, AttemptState, Task, TaskStatus
+from comic_pipeline.model.task import AttemptState, Task, TaskStatus
 from comic_pipeline.model.workflow import ProjectState, RunPhase, Stage, SubmissionKind
 from comic_pipeline.settings import load_settings
 from comic_pipeline.store import attempts, ledger, stages
 from comic_pipeline.store.database import Database
-from comic_pipeline_tests.builders import AMPLE, a_frame, a_picture, a_project, a_worker
+from comic_pipeline_tests.builders import a_frame, a_picture, a_project, a_worker
+from comic_pipeline_tests.contracts.store.acts import begin, claimed
 from comic_pipeline_tests.contracts.workflow.world import World
 
 STORYBOARD, FRAMES = Stage.STORYBOARD, Stage.FRAMES
@@ -26,22 +27,11 @@ def at_frames(world: World) -> Worker:
 def under_way(world: World, worker: Worker, *, submitted: bool) -> Task:
     """A picture that the frames run is making: its create is at the provider with an id, or was never sent."""
     with world.database.write() as connection:
-        claimed = ledger.claim(connection, a_frame(), worker, now=world.now)
-        assert isinstance(claimed, Claimed)
+        task = claimed(connection, a_frame(), worker, at=world.now)
         if submitted:
-            attempt = attempts.begin(
-                connection,
-                claimed.task,
-                worker,
-                kind=AttemptKind.CREATE,
-                base_url="https://ark",
-                request_hash="h",
-                estimate=cny("0.22"),
-                limits=AMPLE,
-                now=world.now,
-            )
+            attempt = begin(connection, task, worker=worker, at=world.now)
             attempts.mark_submitted(connection, attempt, request_id="job-1")
-    return claimed.task
+    return task
 
 
 def settle_down(world: World) -> None:
@@ -104,11 +94,11 @@ def test_a_paid_job_of_a_cancelled_project_is_followed_to_its_end(world: World) 
     run = world.begin(FRAMES)
     with world.database.write() as connection:
         worker = replace(a_worker("w2", stage_id=row.id), run_id=run.run_id)
-        claimed = ledger.claim(connection, a_frame(), worker, now=world.now)
-        assert isinstance(claimed, Claimed)
-        assert claimed.last is not None
-        assert claimed.last.state is AttemptState.SUBMITTED
-        attempts.mark_succeeded(connection, claimed.last, cost=cny("0.22"), result="{}", now=world.now)
+        claim = ledger.claim(connection, a_frame(), worker, now=world.now)
+        assert isinstance(claim, Claimed)
+        assert claim.last is not None
+        assert claim.last.state is AttemptState.SUBMITTED
+        attempts.mark_succeeded(connection, claim.last, cost=cny("0.22"), result="{}", now=world.now)
         ledger.succeed(connection, task.task_id, a_picture(), now=world.now)
     run.phase = RunPhase.FAILED
     settle_down(world)

@@ -45,7 +45,7 @@ def test_every_rule_speaks_to_people_in_both_languages(code: ErrorCode) -> None:
 
 @pytest.mark.parametrize("code", ErrorCode)
 def test_only_what_may_pass_by_itself_is_retried(code: ErrorCode) -> None:
-    """Design section 7: time-outs, network, rate limits, temporary faults; never input, moderation, balance, auth."""
+    """Time-outs, network, rate limits, temporary faults; never input, moderation, balance, auth."""
     assert ERROR_RULES[code].retryable == (code in RETRYABLE)
     assert ComicError(code, "x").retryable == (code in RETRYABLE)
 

@@ -16,7 +16,7 @@ from comic_pipeline.model.project import Tier
 
 
 def test_every_tier_has_its_quota_and_its_place_in_the_queue() -> None:
-    """Design section 5; premium has no quota."""
+    """As agreed, a day and in line; premium has no quota."""
     assert DAILY_QUOTA == {Tier.FREE: 3, Tier.PREVIEW: 10, Tier.PAID: 50, Tier.PREMIUM: None}
     assert PRIORITY == {Tier.PREMIUM: 50, Tier.PAID: 40, Tier.PREVIEW: 30, Tier.FREE: 20}
     assert sorted(FORMAL_TIERS) == [Tier.PAID, Tier.PREMIUM]

@@ -30,7 +30,7 @@ from comic_pipeline_tests.builders import NOW
 STOPPED = {"FAILED", "MANUAL_REQUIRED", "CANCELLED"}
 FINISHED = {"PENDING_REVIEW", "REJECTED", "APPROVED"}
 PRODUCING = {"QUEUED", "SCRIPT", "IMAGE", "TTS", "VIDEO", "COMPOSE"}
-# Design section 5, written out anew: what the code must agree with.
+# Written out anew from what was agreed: what the code must be equal to.
 LEGAL = {
     SubmissionKind.RETRY: STOPPED,
     SubmissionKind.REDO: STOPPED | FINISHED,
@@ -75,7 +75,7 @@ def test_the_table_covers_every_state_and_every_kind_that_is_about_a_project() -
 def test_the_stage_table_is_that_of_the_design(  # one argument a column
     stage: str, state: str, job: str, queue: str, deadline: float, *, serial: bool, needs: tuple[str, ...]
 ) -> None:
-    """Design section 2: states, jobs, queues, deadlines, locks, and what needs what."""
+    """States, jobs, queues, deadlines, locks, and what needs what."""
     rule = STAGE_RULES[Stage(stage)]
     assert (rule.state, rule.job, rule.queue, rule.deadline, rule.serial, rule.needs) == (
         state,
