@@ -115,16 +115,15 @@ def ark_rule(code: str, message: str, *, http_status: int | None) -> ArkRule:
 
 
 def ark_refusal(reply: Reply, error: VendorError | None, *, service: str, secrets: tuple[str, ...]) -> ProviderFault:
-    """The typed error for an HTTP answer that is not a success, with or without an envelope (gateways send HTML)."""
-    rule = ark_rule(error.code if error else "", error.message if error else "", http_status=reply.status)
+    """The typed error for an answer that says no, also in a success, with or without an envelope (gateways send HTML)."""
+    status = None if reply.ok else reply.status
+    rule = ark_rule(error.code if error else "", error.message if error else "", http_status=status)
     return make_fault(rule.code, reply, service=service, error=error, secrets=secrets, advice=rule.retry)
 
 
 def ark_failure(error: VendorError, *, service: str, secrets: tuple[str, ...]) -> ProviderFault:
     """The typed error for a failure told inside a successful answer: of a task, or of one picture (1.2, 1.3)."""
     rule = ark_rule(error.code, error.message, http_status=None)
-    return ProviderFault(
-        rule.code,
-        f"{service} reports {error.code or 'no code'}: {safe_text(error.message, secrets=secrets)} ({rule.retry})",
-        provider_code=error.code[:100],
-    )
+    code = safe_text(error.code, secrets=secrets, limit=100)
+    said = safe_text(error.message, secrets=secrets)
+    return ProviderFault(rule.code, f"{service} reports {code or 'no code'}: {said} ({rule.retry})", provider_code=code)

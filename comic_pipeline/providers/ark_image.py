@@ -1,6 +1,7 @@
 """Volcengine Ark's picture models, Seedream (docs/providers.md 1.2): one synchronous call, one picture."""
 
 from decimal import Decimal
+from functools import partial
 
 import httpx
 
@@ -12,7 +13,7 @@ from comic_pipeline.providers.catalog_image import ark_image_model, ark_image_pr
 from comic_pipeline.providers.download import IMAGE_LIMITS
 from comic_pipeline.providers.envelope import VendorError, read_error
 from comic_pipeline.providers.http import Service
-from comic_pipeline.providers.image_answer import read_image
+from comic_pipeline.providers.image_answer import Made, read_image
 from comic_pipeline.providers.interface import Done, Go, ImageRequest, JsonObject, at_once
 
 IMAGE_SECONDS = 300.0
@@ -59,11 +60,12 @@ class ArkImage(AtOnceAdapter[ImageRequest]):
             raise ark_refusal(reply, error, service=self.name, secrets=self._secrets)
         if error is not None:
             raise self._failure(error)
-        answer = read_image(reply, document, service=self.name, failure=self._failure)
-        made = answer.size or self._size(request)
-        images = answer.usage.get("generated_images", 1)
-        cost = ark_image_price(ark_image_model(self.model), pixels=made.width * made.height, images=max(images, 1))
-        return Done(output=answer.output, usage=answer.usage, cost=cost, request_id=reply.request_id)
+        price = partial(self._cost, request)
+        return read_image(reply, document, service=self.name, failure=self._failure, price=price)
+
+    def _cost(self, request: ImageRequest, made: Made) -> Decimal:
+        size = made.size or self._size(request)
+        return ark_image_price(ark_image_model(self.model), pixels=size.width * size.height, images=made.images)
 
     def _size(self, request: ImageRequest) -> Frame:
         return image_size(ark_image_model(self.model), aspect=request.aspect, resolution=request.resolution)

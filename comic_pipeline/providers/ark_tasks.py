@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from comic_pipeline.providers.envelope import VendorError, read_error, read_id
+from comic_pipeline.providers.envelope import VendorError, read_error, read_id, read_url
 from comic_pipeline.providers.interface import FoundJob, JsonObject, Phase
 
 STATUS: dict[str, Phase] = {
@@ -39,11 +39,10 @@ def error_of_task(document: JsonObject) -> VendorError:
     return VendorError(code="", message="the task failed without a reason")
 
 
-def video_url(document: JsonObject) -> str | None:
-    """Where the clip of a succeeded task is; None when the task does not say."""
+def video_url(document: JsonObject) -> str:
+    """Where the clip of a succeeded task is; empty when the task does not say."""
     content = document.get("content")
-    url = content.get("video_url") if isinstance(content, Mapping) else None
-    return url if isinstance(url, str) and url else None
+    return read_url(content.get("video_url")) if isinstance(content, Mapping) else ""
 
 
 def read_found(item: object, wanted: Wanted) -> FoundJob | None:
@@ -58,7 +57,7 @@ def read_found(item: object, wanted: Wanted) -> FoundJob | None:
     # A task without a time cannot be ruled out by time.
     if created is not None and created < wanted.since:
         return None
-    agreeing = [key for key, value in wanted.facts.items() if item.get(key) == value]
+    agreeing = [key for key, value in wanted.facts.items() if _agree(item.get(key), value)]
     if any(item.get(key) is not None and key not in agreeing for key in wanted.facts):
         return None
     identifier = item.get("safety_identifier")
@@ -71,6 +70,11 @@ def read_found(item: object, wanted: Wanted) -> FoundJob | None:
         created_at=created or wanted.since,
         matches=", ".join(named + agreeing),
     )
+
+
+def _agree(told: object, sent: object) -> bool:
+    """A number in quotes, or a letter of another case, must not make a paid task look like a stranger's."""
+    return told == sent or str(told).casefold() == str(sent).casefold()
 
 
 def page_may_be_last(items: Sequence[Any], *, oldest: datetime, seen: int, total: int | None) -> bool:

@@ -3,8 +3,8 @@
 Belongs here: the five verbs. Does not: reading a task document (`ark_tasks.py`). No `callback_url` is sent: it is unsigned, and
 polling is needed anyway.
 
-Which answers to a create leave the outcome open: a lost one (time-out, dropped connection), a success without an id, and a 408,
-502 or 504 without Ark's envelope, where a gateway gave up while Ark may have taken the task. Any other whole answer is known.
+Which answers to a create leave the outcome open: a lost one (time-out, dropped connection), a success without an id, and one
+without Ark's envelope from a gateway that gave up while Ark may have taken the task. Any other whole answer is known.
 """
 
 import logging
@@ -44,7 +44,8 @@ logger = logging.getLogger(__name__)
 
 CREATE_SECONDS = 60.0
 _TASKS = "/contents/generations/tasks"
-_GATEWAY_GAVE_UP = frozenset({408, 502, 504})
+# 499, 598 and 599 are proxies', 52x a content network's words for an answer that did not come in time or was cut.
+_GATEWAY_GAVE_UP = frozenset({408, 499, 502, 504, 520, 522, 524, 598, 599})
 _PAGE_SIZE = 100
 _PAGES = 500
 # Their clock and ours may differ, and `since` is taken before the request travels.
@@ -97,15 +98,16 @@ class ArkVideo(HttpAdapter):
         body = self.describe(request) | {"content": _content(request.prompt, data_uri(request.first_frame))}
         reply = await self._wire.create(_TASKS, body, go=go)
         document = reply.document()
+        job_id = read_id(document.get("id")) if document and reply.ok else ""
+        if job_id:
+            # Also beside an error: the task exists, and looking at it will tell what became of it.
+            return Submitted(job_id)
         error = read_error(document)
         if error is None and reply.status in _GATEWAY_GAVE_UP:
             raise self._unknown(reply, f"a gateway answered HTTP {reply.status} ({reply.shape})")
         if not reply.ok or error is not None:
             raise self._refused(reply, error)
-        job_id = read_id(document.get("id")) if document else ""
-        if not job_id:
-            raise self._unknown(reply, f"HTTP {reply.status} without a task id ({reply.shape})")
-        return Submitted(job_id)
+        raise self._unknown(reply, f"HTTP {reply.status} without a task id ({reply.shape})")
 
     async def poll(self, job_id: str, request: ClipRequest) -> JobStatus:
         """Look at a task once. `request` gives the price where the task names no tokens. Raises ProviderFault."""
@@ -124,13 +126,13 @@ class ArkVideo(HttpAdapter):
             return JobStatus(phase, word=word, fault=fault)
         if phase is not Phase.SUCCEEDED:
             return JobStatus(phase, word=word)
-        url = video_url(document)
-        if url is None:
-            detail = f"{self.name}: task {job_id} succeeded without a video"
-            return JobStatus(Phase.FAILED, word=word, fault=ProviderFault(ErrorCode.PROVIDER_ERROR, detail))
         usage = read_usage(document.get("usage"))
-        done = Done(output=Remote(url), usage=usage, cost=self._cost(usage, request), request_id=job_id)
-        return JobStatus(phase, word=word, done=done)
+        cost, url = self._cost(usage, request), video_url(document)
+        if not url:
+            # What succeeded is billed, whatever became of the link.
+            fault = ProviderFault(ErrorCode.PROVIDER_ERROR, f"{self.name}: task {job_id} succeeded without a video", cost=cost)
+            return JobStatus(Phase.FAILED, word=word, fault=fault)
+        return JobStatus(phase, word=word, done=Done(output=Remote(url), usage=usage, cost=cost, request_id=job_id))
 
     async def cancel(self, job_id: str) -> CancelOutcome:
         """Drop a task that is still queued. Raises ProviderFault.
@@ -186,8 +188,10 @@ class ArkVideo(HttpAdapter):
         if reply.status == 404:
             return reply, None
         document = reply.document()
-        if not reply.ok:
-            raise self._refused(reply, read_error(document))
+        error = read_error(document)
+        # A relay fails inside a 200: that is neither a task, whose own error stands beside its status, nor a list.
+        if not reply.ok or (document and error and not document.keys() & {"status", "items"}):
+            raise self._refused(reply, error)
         if document is None:
             raise ProviderFault(
                 ErrorCode.PROVIDER_ERROR, f"{self.name}: an answer that is not JSON ({reply.shape})", http_status=reply.status
@@ -200,8 +204,8 @@ class ArkVideo(HttpAdapter):
         return Wanted(identifier=request.user_hash, since=since.astimezone(UTC) - _SKEW, facts=facts)
 
     def _cost(self, usage: dict[str, int], request: ClipRequest) -> Decimal:
-        tokens = usage.get("completion_tokens")
-        if tokens is None:
+        tokens = usage.get("completion_tokens") or usage.get("total_tokens")
+        if not tokens:
             logger.warning("%s reported no tokens; the clip is booked at its estimate", self.name)
             return self.estimate(request)
         return clip_price(ark_video_model(self.model), tokens=tokens, resolution=request.resolution)

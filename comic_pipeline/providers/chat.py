@@ -4,6 +4,7 @@ Belongs here: messages, JSON mode, reading choices and usage. Does not: parsing 
 """
 
 import logging
+import re
 from collections.abc import Mapping
 from decimal import Decimal
 
@@ -11,13 +12,15 @@ from comic_pipeline.model.errors import ErrorCode, ProviderFault
 from comic_pipeline.model.money import ZERO
 from comic_pipeline.providers.adapter import AtOnceAdapter
 from comic_pipeline.providers.catalog import TextPrice, guess_tokens
-from comic_pipeline.providers.envelope import Reply, VendorError, make_fault, read_error, read_id, read_usage
+from comic_pipeline.providers.envelope import Reply, VendorError, make_fault, read_error, read_id, read_usage, safe_text
 from comic_pipeline.providers.interface import Done, Go, Inline, JsonObject, TextRequest, at_once
 
 logger = logging.getLogger(__name__)
 
 # Thinking is off; a storyboard of 12 shots is about 6,000 tokens. The stage's deadline is 180 s.
 TEXT_SECONDS = 150.0
+# How services say that a model has no JSON mode: by the field, by the mode, in words.
+_NO_JSON_MODE = re.compile(r"(?i)response_format|json_object|json mode")
 
 
 class ChatAdapter(AtOnceAdapter[TextRequest]):
@@ -66,8 +69,8 @@ class ChatAdapter(AtOnceAdapter[TextRequest]):
         raise NotImplementedError
 
     def _refused(self, reply: Reply, error: VendorError | None) -> ProviderFault:
-        named = error is not None and any("response_format" in text for text in (error.code, error.param, error.message))
-        if reply.status == 400 and named and self._json_mode:
+        named = error is not None and _NO_JSON_MODE.search(f"{error.code} {error.param} {error.message}")
+        if reply.status in (400, 422) and named and self._json_mode:
             self._json_mode = False
             logger.warning("%s: model %s has no JSON mode; it is asked in plain words from now on", self.name, self.model)
             advice = "the model has no JSON mode; the next try asks without it"
@@ -86,7 +89,7 @@ class ChatAdapter(AtOnceAdapter[TextRequest]):
         ending = choice.get("finish_reason")
         # finish_reason: stop, length, tool_calls, content_filter, function_call (1.1).
         if ending == "content_filter":
-            reason = choice.get("moderation_hit_type") or "no reason given"
+            reason = safe_text(str(choice.get("moderation_hit_type") or "no reason given"), secrets=self._secrets, limit=60)
             raise ProviderFault(
                 ErrorCode.MODERATION_REJECTED,
                 f"{self.name}: the answer was stopped by the content filter ({reason})",
@@ -102,9 +105,8 @@ class ChatAdapter(AtOnceAdapter[TextRequest]):
                 request_id=reply.request_id,
                 cost=self._cost(document.get("usage"), request),
             )
-        message = choice.get("message")
-        content = message.get("content") if isinstance(message, Mapping) else None
-        if not isinstance(content, str) or not content.strip():
+        content = _content(choice.get("message"))
+        if not content.strip():
             raise self._empty("an answer without text", reply, cost=self._cost(document.get("usage"), request))
         usage = read_usage(document.get("usage"))
         return Done(
@@ -117,7 +119,8 @@ class ChatAdapter(AtOnceAdapter[TextRequest]):
 
     def _cost(self, usage: object, request: TextRequest) -> Decimal:
         counts = read_usage(usage)
-        if "prompt_tokens" not in counts or "completion_tokens" not in counts:
+        # Some relays fill in zeros: nothing was asked and answered with no token.
+        if not counts.get("prompt_tokens") or "completion_tokens" not in counts:
             logger.warning("%s reported no tokens; the call is booked at its estimate", self.name)
             return self.estimate(request)
         details = usage.get("prompt_tokens_details") if isinstance(usage, Mapping) else None
@@ -133,6 +136,13 @@ class ChatAdapter(AtOnceAdapter[TextRequest]):
             request_id=reply.request_id,
             cost=cost,
         )
+
+
+def _content(message: object) -> str:
+    """The text of a message: plain, or in parts as some compatible services send it. Empty when there is none."""
+    content = message.get("content") if isinstance(message, Mapping) else None
+    parts = [part.get("text") for part in content if isinstance(part, Mapping)] if isinstance(content, list) else [content]
+    return "".join(part for part in parts if isinstance(part, str))
 
 
 def _messages(request: TextRequest) -> list[dict[str, str]]:

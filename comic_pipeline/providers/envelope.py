@@ -9,9 +9,11 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from decimal import Decimal
 from email.utils import parsedate_to_datetime
 
 from comic_pipeline.model.errors import ErrorCode, ProviderFault
+from comic_pipeline.model.money import ZERO
 from comic_pipeline.providers.interface import JsonObject
 
 # A wait longer than a project's whole time allowance cannot help it; a nonsense header must not park work for days.
@@ -24,6 +26,11 @@ _TOKEN = re.compile(r"(?i)\b(bearer[;\s]+|sk-)[A-Za-z0-9._~+/=*-]+")
 # Also the second set of controls, where 9B begins a terminal's command, and what turns the direction of writing.
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]+")
 _ID_CHARS = 200
+_URL_CHARS = 16_000
+# What flat answers of success have as their code.
+_NO_ERROR = frozenset({"", "0", "200"})
+# A clip of 30 s at 4k has 60 million tokens; a number beyond this is a slip of the server, and no money can be made of it.
+_MOST_USED = 10**10
 
 
 @dataclass(frozen=True)
@@ -52,7 +59,8 @@ class Reply:
     @property
     def shape(self) -> str:
         """What the body looks like from outside, for messages about bodies that cannot be read."""
-        return f"{self.content_type or 'no content type'}, {len(self.body)} bytes" if self.body else "an empty body"
+        kind = safe_text(self.content_type, secrets=(), limit=80) or "no content type"
+        return f"{kind}, {len(self.body)} bytes" if self.body else "an empty body"
 
 
 @dataclass(frozen=True)
@@ -68,23 +76,26 @@ class VendorError:
 def read_error(document: JsonObject | None) -> VendorError | None:
     """The error inside a JSON body, in any of the shapes that were seen (docs/providers.md 1.0); None when there is none.
 
-    Ark and OpenAI: `{"error": {code, message, param, type}}`; the gateway before Ark: `{"ResponseMetadata": {"Error": {Code,
-    Message}}}`; through proxies: a flat `{code, message}`; some compatible servers: `{"error": "text"}`.
+    Ark and OpenAI: `{"error": {code, message, param, type}}`, through some relays wrapped in one more `error`; the gateway before
+    Ark: `{"ResponseMetadata": {"Error": {Code, Message}}}`; through proxies: a flat `{code, message}`; some compatible servers:
+    `{"error": "text"}`. Servers that always send the keys leave them empty in a success, or send the code 0.
     """
     if document is None:
         return None
     error = document.get("error")
-    if isinstance(error, Mapping):
+    if isinstance(error, Mapping) and isinstance(error.get("error"), Mapping):
+        error = error["error"]
+    if isinstance(error, Mapping) and any(error.values()):
         code = _word(error.get("code")) or _word(error.get("type"))
         return VendorError(code=code, message=_word(error.get("message")), param=_word(error.get("param")))
     if isinstance(error, str) and error:
         return VendorError(code="", message=error)
     metadata = document.get("ResponseMetadata")
     inner = metadata.get("Error") if isinstance(metadata, Mapping) else None
-    if isinstance(metadata, Mapping) and isinstance(inner, Mapping):
+    if isinstance(metadata, Mapping) and isinstance(inner, Mapping) and any(inner.values()):
         code = _word(inner.get("Code")) or _word(inner.get("CodeN"))
         return VendorError(code=code, message=_word(inner.get("Message")), request_id=read_id(metadata.get("RequestId")))
-    if isinstance(document.get("message"), str) and _word(document.get("code")):
+    if isinstance(document.get("message"), str) and _word(document.get("code")) not in _NO_ERROR:
         return VendorError(code=_word(document["code"]), message=document["message"])
     return None
 
@@ -118,16 +129,22 @@ def make_fault(
     error: VendorError | None,
     secrets: tuple[str, ...],
     advice: str = "",
+    cost: Decimal = ZERO,
 ) -> ProviderFault:
-    """The typed error for an answer that says no; its text carries the vendor's words, never keys, signatures or media."""
-    said = f"{error.code or 'no code'}: {safe_text(error.message, secrets=secrets)}" if error else reply.shape
+    """The typed error for an answer that says no; its text carries the vendor's words, never keys, signatures or media.
+
+    `cost` is what was billed all the same.
+    """
+    named = safe_text(error.code, secrets=secrets, limit=100) if error else ""
+    said = f"{named or 'no code'}: {safe_text(error.message, secrets=secrets)}" if error else reply.shape
     return ProviderFault(
         code,
         f"{service} answered HTTP {reply.status} {said}" + (f" ({advice})" if advice else ""),
-        provider_code=safe_text(error.code, secrets=secrets, limit=100) if error else "",
+        provider_code=named,
         http_status=reply.status,
         retry_after=reply.retry_after,
         request_id=reply.request_id or (error.request_id if error else ""),
+        cost=cost,
     )
 
 
@@ -150,24 +167,44 @@ def parse_retry_after(value: str | None, *, now: datetime) -> float | None:
         return None
     if re.fullmatch(r"\d{1,9}(\.\d{1,6})?", value.strip()):
         return min(float(value), RETRY_AFTER_CAP)
+    moment = read_date(value)
+    return None if moment is None else min(max((moment - now).total_seconds(), 0.0), RETRY_AFTER_CAP)
+
+
+def read_date(value: str) -> datetime | None:
+    """The moment of an HTTP date, in its own zone or in UTC; None when it is none."""
     try:
         moment = parsedate_to_datetime(value)
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
-    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    return min(max((moment - now).total_seconds(), 0.0), RETRY_AFTER_CAP)
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def read_usage(value: object) -> dict[str, int]:
-    """The whole numbers of a `usage` object, by their own names; nested objects and other values are left out."""
+    """The amounts of a `usage` object, by their own names; nested objects and what can be no amount are left out."""
     if not isinstance(value, Mapping):
         return {}
-    return {str(key): number for key, number in value.items() if isinstance(number, int) and not isinstance(number, bool)}
+    amounts = {str(key): read_amount(number) for key, number in value.items()}
+    return {key: amount for key, amount in amounts.items() if amount is not None}
+
+
+def read_amount(value: object) -> int | None:
+    """A count, which relays also write as digits in quotes or with a zero behind the point; None for anything else."""
+    if isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) <= len(str(_MOST_USED)):
+        value = int(value)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= _MOST_USED or value != int(value):
+        return None
+    return int(value)
 
 
 def read_id(value: object) -> str:
     """A vendor's id of a call or job; empty when it is none that can be stored, shown and sent back."""
     return value if isinstance(value, str) and len(value) <= _ID_CHARS and value.isprintable() else ""
+
+
+def read_url(value: object) -> str:
+    """The address of a result; empty when it is none that can be stored and asked for."""
+    return value if isinstance(value, str) and len(value) <= _URL_CHARS and value.isprintable() else ""
 
 
 def _word(value: object) -> str:

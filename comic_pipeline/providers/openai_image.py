@@ -1,6 +1,7 @@
 """Picture models of OpenAI-compatible services: one synchronous call, one picture as base64 or as a URL."""
 
 from decimal import Decimal
+from functools import partial
 
 import httpx
 
@@ -17,7 +18,7 @@ from comic_pipeline.providers.catalog_image import (
 from comic_pipeline.providers.download import IMAGE_LIMITS
 from comic_pipeline.providers.envelope import Reply, VendorError, read_error
 from comic_pipeline.providers.http import Service
-from comic_pipeline.providers.image_answer import read_image
+from comic_pipeline.providers.image_answer import Made, read_image
 from comic_pipeline.providers.interface import Done, Go, ImageRequest, JsonObject, at_once
 from comic_pipeline.providers.openai_errors import openai_refusal
 
@@ -60,14 +61,14 @@ class OpenAiImage(AtOnceAdapter[ImageRequest]):
         error = read_error(document)
         if not reply.ok or error is not None:
             raise self._refusal(reply, error)
-        answer = read_image(reply, document, service=self.name, failure=lambda error: self._refusal(reply, error))
-        cost = self._cost(answer.usage, request)
-        return Done(output=answer.output, usage=answer.usage, cost=cost, request_id=reply.request_id)
+        refusal, price = partial(self._refusal, reply), partial(self._cost, request)
+        return read_image(reply, document, service=self.name, failure=refusal, price=price)
 
-    def _cost(self, usage: dict[str, int], request: ImageRequest) -> Decimal:
-        if "input_tokens" in usage and "output_tokens" in usage:
-            return openai_image_price(self.model, prompt_tokens=usage["input_tokens"], picture_tokens=usage["output_tokens"])
-        return self.estimate(request)
+    def _cost(self, request: ImageRequest, made: Made) -> Decimal:
+        prompt, drawn = made.usage.get("input_tokens", 0), made.usage.get("output_tokens", 0)
+        if drawn and openai_counts_tokens(self.model):
+            return openai_image_price(self.model, prompt_tokens=prompt, picture_tokens=drawn)
+        return self.estimate(request) * made.images
 
     def _refusal(self, reply: Reply, error: VendorError | None) -> ProviderFault:
         return openai_refusal(reply, error, service=self.name, secrets=self._secrets)

@@ -7,6 +7,7 @@ import unicodedata
 from decimal import Decimal
 
 from comic_pipeline.model.errors import ErrorCode, ProviderFault
+from comic_pipeline.model.money import ZERO
 from comic_pipeline.providers.adapter import AtOnceAdapter
 from comic_pipeline.providers.catalog import openspeech_price
 from comic_pipeline.providers.envelope import Reply, VendorError, classify_status, make_fault
@@ -67,10 +68,10 @@ class OpenSpeechAdapter(AtOnceAdapter[VoiceRequest]):
         """CNY for the characters of the line."""
         return openspeech_price(len(request.text))
 
-    def _fault(self, reply: Reply, code: int | None, message: str) -> ProviderFault:
+    def _fault(self, reply: Reply, code: int | None, message: str, *, cost: Decimal = ZERO) -> ProviderFault:
         error = VendorError(code="" if code is None else str(code), message=message)
         ours = speech_code(code, message, http_status=reply.status)
-        return make_fault(ours, reply, service=self.name, error=error, secrets=self._secrets)
+        return make_fault(ours, reply, service=self.name, error=error, secrets=self._secrets, cost=cost)
 
 
 def check_speakable(text: str) -> None:

@@ -70,14 +70,14 @@ class OpenSpeechV1(OpenSpeechAdapter):
         data = document.get("data")
         if not isinstance(data, str) or not data:
             raise ProviderFault(ErrorCode.EMPTY_RESPONSE, f"{self.name} sent no sound", request_id=reply.request_id)
-        usage = {"characters": len(request.text)}
+        cost, usage = self.estimate(request), {"characters": len(request.text)}
         addition = document.get("addition")
         # The length is a string of milliseconds (2.1).
         length = read_code(addition.get("duration")) if isinstance(addition, dict) else None
         return Done(
-            output=Inline(decode_base64(data, service=self.name)),
+            output=Inline(decode_base64(data, service=self.name, cost=cost)),
             usage=usage if length is None else usage | {"duration_ms": length},
-            cost=self.estimate(request),
+            cost=cost,
             request_id=reply.request_id,
         )
 

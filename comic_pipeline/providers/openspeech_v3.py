@@ -50,7 +50,7 @@ class OpenSpeechV3(OpenSpeechAdapter):
         sound, usage = self._assemble(reply, text=request.text)
         if not sound:
             raise ProviderFault(ErrorCode.EMPTY_RESPONSE, f"{self.name} sent no sound", request_id=reply.request_id)
-        characters = usage.get("text_words", len(request.text))
+        characters = usage.get("text_words") or len(request.text)
         return Done(
             output=Inline(sound),
             usage=usage | {"characters": len(request.text)},
@@ -59,7 +59,7 @@ class OpenSpeechV3(OpenSpeechAdapter):
         )
 
     def _assemble(self, reply: Reply, *, text: str) -> tuple[bytes, dict[str, int]]:
-        sound = bytearray()
+        sound, spoken = bytearray(), openspeech_price(len(text))
         for line in self._objects(reply):
             # Some gateways put code and message into a `header` object.
             told = line["header"] if isinstance(line.get("header"), dict) else line
@@ -67,10 +67,11 @@ class OpenSpeechV3(OpenSpeechAdapter):
             if code == _END and reply.ok:
                 return bytes(sound), read_usage(line.get("usage"))
             if code != _PIECE or not reply.ok:
-                raise self._fault(reply, code, str(told.get("message") or reply.shape))
+                # What came before the error was spoken, and characters are what is billed.
+                raise self._fault(reply, code, str(told.get("message") or reply.shape), cost=spoken if sound else ZERO)
             data = line.get("data")
             if isinstance(data, str):
-                sound += decode_base64(data, service=self.name)
+                sound += decode_base64(data, service=self.name, cost=spoken)
         if not reply.ok:
             raise self._fault(reply, None, reply.shape)
         raise ProviderFault(
@@ -78,15 +79,14 @@ class OpenSpeechV3(OpenSpeechAdapter):
             f"{self.name}: the stream ended without its end line; {len(sound)} bytes of sound are thrown away",
             http_status=reply.status,
             request_id=reply.request_id,
-            # It was spoken, and characters are what is billed.
-            cost=openspeech_price(len(text)) if sound else ZERO,
+            cost=spoken if sound else ZERO,
         )
 
     def _objects(self, reply: Reply) -> Iterator[JsonObject]:
         """The JSON objects of the stream, however they are cut: one a line, two glued on a line, one over two lines."""
         decoder = json.JSONDecoder()
         # JSON writes a line break inside a string as an escape, so a raw one is either white space or a cut through a string.
-        text = reply.body.replace(b"\r", b"").replace(b"\n", b"").decode("utf-8", errors="replace")
+        text = reply.body.replace(b"\r", b"").replace(b"\n", b"").decode("utf-8-sig", errors="replace")
         position = 0
         while position < len(text):
             if text[position].isspace():
