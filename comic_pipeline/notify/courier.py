@@ -9,15 +9,16 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from urllib.parse import urlsplit
 from uuid import uuid4
 
 import httpx
 
+from comic_pipeline.model.errors import Refused
 from comic_pipeline.model.notice import Notice
 from comic_pipeline.notify.target import Target, posting_of, refusal_of
-from comic_pipeline.providers.download import check_encoding, is_loopback
+from comic_pipeline.providers.download import check_encoding
 from comic_pipeline.providers.envelope import parse_retry_after
+from comic_pipeline.providers.http import open_client
 from comic_pipeline.store import notifications
 from comic_pipeline.store.database import Database
 
@@ -78,9 +79,12 @@ class Courier:
         logging.getLogger("httpx").setLevel(logging.WARNING)
         outcomes: list[str] = []
         faults: list[str] = []
-        # A proxy of the environment has no way to our own loopback.
-        own = is_loopback(urlsplit(self.target.url).hostname or "")
-        async with httpx.AsyncClient(follow_redirects=False, timeout=self.call_seconds, trust_env=not own) as client:
+        try:
+            opened = open_client(self.target.url, timeout=self.call_seconds)
+        except Refused as refused:
+            _log.warning("%s", refused.detail)
+            return Delivered(faults=(refused.detail,))
+        async with opened as client:
             while (due := self._due()) and time.monotonic() < until:
                 for outcome, fault in await asyncio.gather(*(self._handle(client, notice_id) for notice_id in due)):
                     outcomes.append(outcome)

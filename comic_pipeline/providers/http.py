@@ -26,8 +26,9 @@ POLL_SECONDS = 30.0
 REPLY_MB = 64
 # Names under which vendors send their id of a call: Ark and OpenAI (1.0), speech (2.1).
 _REQUEST_ID_HEADERS = ("x-request-id", "x-tt-logid")
-# What httpcore tells its `trace` extension when a connection is up and the first byte of a request is about to be written.
-_LEAVES = "http11.send_request_headers.started"
+# What httpcore tells its `trace` extension when it begins to connect, and when a connection is up and the first byte of a request
+# is about to be written.
+_CONNECTS, _LEAVES = "connection.connect_tcp.started", "http11.send_request_headers.started"
 # httpx raises these while it gets a connection: the request has surely not left.
 _NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.ProxyError, httpx.UnsupportedProtocol)
 
@@ -67,6 +68,27 @@ def _utc_now() -> datetime:
     return datetime.now(UTC)
 
 
+def open_client(
+    url: str, *, timeout: float = CONNECT_SECONDS, transport: httpx.AsyncBaseTransport | None = None
+) -> httpx.AsyncClient:
+    """A client for calls to `url` (`timeout` in seconds) that follows no redirect and takes the proxy of the environment.
+
+    Raises Refused(INPUT_INVALID) when proxy or certificates of the environment cannot be used.
+    """
+    try:
+        # A proxy of the environment has no way to our own loopback.
+        own = is_loopback(httpx.URL(url).host)
+        return httpx.AsyncClient(transport=transport, follow_redirects=False, timeout=timeout, trust_env=not own)
+    except (ImportError, ValueError, OSError, httpx.InvalidURL) as unusable:
+        # Its text may quote a proxy's address, which may hold a password.
+        why = "SOCKS proxies are not supported" if isinstance(unusable, ImportError) else type(unusable).__name__
+        raise Refused(
+            ErrorCode.INPUT_INVALID,
+            f"no client can be made in this environment ({why}): look at HTTPS_PROXY, ALL_PROXY, NO_PROXY and SSL_CERT_FILE; "
+            "a proxy must be http://host:port",
+        ) from None
+
+
 class Wire:
     """The HTTP connection of one adapter. Opened at the first call, opened anew after `close` and in another event loop."""
 
@@ -95,15 +117,19 @@ class Wire:
         PROVIDER_TIMEOUT) when the request surely was not sent, else OutcomeUnknown.
         """
         name, patience = self.service.name, self._create_seconds + CONNECT_SECONDS
+        connecting = False
         try:
             # The read time-out of httpx starts anew with every byte; the outer one ends an answer that only drips.
             async with asyncio.timeout(patience) as limit:
 
                 async def trace(event: str, info: dict[str, Any]) -> None:
+                    nonlocal connecting
+                    connecting = connecting or event == _CONNECTS
                     # A proxy is sent a CONNECT of its own before.
                     if event == _LEAVES and info["request"].method == b"POST":
                         limit.reschedule(None)
                         await go()
+                        connecting = False
                         limit.reschedule(asyncio.get_running_loop().time() + patience)
 
                 extensions = {"trace": trace}
@@ -114,6 +140,9 @@ class Wire:
             # Its text may quote a header; nothing was sent.
             raise ProviderFault(ErrorCode.INPUT_INVALID, f"{name}: the request cannot be written as HTTP") from None
         except (httpx.HTTPError, TimeoutError, _ReplyTooLargeError) as fault:
+            if connecting:
+                # The proxy hung up, or said nothing, before there was a way to the service.
+                raise self._not_sent(fault) from fault
             raise OutcomeUnknown(
                 ErrorCode.OUTCOME_UNKNOWN,
                 f"{name}: the answer to POST {path} was lost ({type(fault).__name__}, limit {self._create_seconds:g} s)",
@@ -151,12 +180,10 @@ class Wire:
         if self._client is None or self._loop is not loop:
             # httpx logs every URL at INFO, signed query string and all.
             logging.getLogger("httpx").setLevel(logging.WARNING)
-            self._client = httpx.AsyncClient(
-                transport=self._transport,
-                follow_redirects=False,
-                # A proxy of the environment has no way to our own loopback.
-                trust_env=not is_loopback(httpx.URL(self.base_url).host),
-            )
+            try:
+                self._client = open_client(self.base_url, transport=self._transport)
+            except Refused as refused:
+                raise ProviderFault(ErrorCode.UNKNOWN_ERROR, f"{self.service.name}: {refused.detail}") from refused
             self._loop = loop
         return self._client
 
@@ -175,11 +202,11 @@ class Wire:
             status=response.status_code,
             body=bytes(body),
             content_type=response.headers.get("content-type", "").partition(";")[0].strip(),
-            request_id=next((read_id(response.headers[name]) for name in _REQUEST_ID_HEADERS if name in response.headers), ""),
+            request_id=next(filter(None, (read_id(response.headers.get(name)) for name in _REQUEST_ID_HEADERS)), ""),
             retry_after=parse_retry_after(response.headers.get("retry-after"), now=self._now()),
         )
 
-    def _not_sent(self, fault: httpx.HTTPError) -> ProviderFault:
-        slow = isinstance(fault, httpx.TimeoutException)
+    def _not_sent(self, fault: Exception) -> ProviderFault:
+        slow = isinstance(fault, httpx.TimeoutException | TimeoutError)
         code = ErrorCode.PROVIDER_TIMEOUT if slow else ErrorCode.PROVIDER_ERROR
         return ProviderFault(code, f"{self.service.name}: no connection to {self.base_url} ({type(fault).__name__})")

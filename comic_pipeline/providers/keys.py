@@ -7,14 +7,12 @@ import asyncio
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC
-from email.utils import parsedate_to_datetime
 
 import httpx
 
 from comic_pipeline.model.errors import Refused
-from comic_pipeline.providers.download import is_loopback
-from comic_pipeline.providers.http import Service
+from comic_pipeline.providers.envelope import read_date
+from comic_pipeline.providers.http import Service, open_client
 from comic_pipeline.providers.registry import ark_service, openai_service
 from comic_pipeline.settings import Settings
 
@@ -58,16 +56,14 @@ async def _ask(make: Callable[[], Service], name: str, path: str) -> KeyAnswer:
     except Refused as refused:
         return KeyAnswer(name, good=False, detail=refused.detail)
     base = service.base_url.rstrip("/")
-    own = is_loopback(httpx.URL(base).host)
     try:
-        async with (
-            asyncio.timeout(2 * _SECONDS),
-            httpx.AsyncClient(follow_redirects=False, timeout=_SECONDS, trust_env=not own) as client,
-        ):
+        async with asyncio.timeout(2 * _SECONDS), open_client(base, timeout=_SECONDS) as client:
             began = time.time()
             # Status and headers say it all: a body without end is not waited for.
             async with client.stream("GET", base + path, headers=dict(service.headers)) as response:
                 middle = (began + time.time()) / 2
+    except Refused as refused:
+        return KeyAnswer(name, good=False, detail=refused.detail)
     except (httpx.HTTPError, TimeoutError) as fault:
         return KeyAnswer(name, good=False, detail=f"no answer from {base} ({type(fault).__name__})")
     ahead = _clock_ahead(response.headers.get("date"), middle)
@@ -80,8 +76,5 @@ async def _ask(make: Callable[[], Service], name: str, path: str) -> KeyAnswer:
 
 def _clock_ahead(header: str | None, ours: float) -> float | None:
     """A Date header has whole seconds: less than a second of difference says nothing."""
-    try:
-        moment = parsedate_to_datetime(header or "")
-    except ValueError:
-        return None
-    return moment.replace(tzinfo=moment.tzinfo or UTC).timestamp() - ours
+    moment = read_date(header or "")
+    return None if moment is None else moment.timestamp() - ours

@@ -165,3 +165,19 @@ def test_a_sender_killed_in_the_middle_is_succeeded_under_the_same_event_id(
     assert len(receiver.got) == 2
     assert len(set(receiver.ids())) == 1
     assert receiver.forged == 0
+
+
+def test_an_environment_without_a_way_out_is_told_and_costs_no_notice(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A SOCKS proxy in the environment crashed every tick; now the tick says why, and all is sent once that is mended."""
+    _fail(database, "a")
+    monkeypatch.setenv("ALL_PROXY", "socks5://me:hunter2@127.0.0.1:7890")
+    target = Target(url="https://hook.invalid/x", secret=SECRET, style=WebhookStyle.JSON, language="zh")
+    done = Courier(database, target, tries=8, now=_Clock()).deliver(seconds=1)
+    (fault,) = done.faults
+    assert (done.sent, done.postponed, done.dead) == (0, 0, 0)
+    assert "ALL_PROXY" in fault
+    assert "hunter2" not in fault
+    with database.read() as connection:
+        assert notifications.count(connection, NoticeStatus.NEW) == 1
