@@ -315,7 +315,7 @@ def test_an_answer_that_breaks_off_is_lost(answer: bytes) -> None:
 
 def test_an_answer_that_drips_ends_at_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """A byte every moment keeps the read time-out from ever ending it."""
-    monkeypatch.setattr("comic_pipeline.providers.http.CONNECT_SECONDS", 0.2)
+    monkeypatch.setattr("comic_pipeline.providers.http.CONNECT_SECONDS", 1.0)
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
