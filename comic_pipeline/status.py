@@ -152,13 +152,13 @@ def _eta(connection: Connection, project: Project, state: ProjectState, tasks: S
 
 
 def _remaining(connection: Connection, project: Project, stage: Stage, tasks: Sequence[Task], settings: Settings) -> float | None:
-    craft = STAGE_RULES[stage].crafts[0]
+    task_type = STAGE_RULES[stage].task_types[0]
     # Of a shot that was wanted several times the newest wish counts; shots without words have no voice task at all.
-    newest = {task.shot_seq: task.status for task in tasks if task.task_type is craft}
+    newest = {task.shot_seq: task.status for task in tasks if task.task_type is task_type}
     planned = 1 if stage in (Stage.STORYBOARD, Stage.FILM) else project.bucket.shots
     left = sum(status is not TaskStatus.SUCCESS for status in newest.values()) if newest else planned
     if left == 0:
         return 0.0
-    median = ledger.median_seconds(connection, craft, settings.providers_of(stage)[0])
+    median = ledger.median_seconds(connection, task_type, settings.providers_of(stage)[0])
     at_once = IMAGE_TASKS_PER_PROJECT if stage is Stage.FRAMES else left
     return None if median is None else median * ceil(left / at_once)

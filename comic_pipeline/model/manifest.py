@@ -73,7 +73,7 @@ class Work(_Value):
     """
 
     task_id: str
-    craft: str
+    task_type: str
     shot: int | None
     take: int
     in_film: bool
@@ -199,7 +199,7 @@ def _work(task: Task, tries: Sequence[Attempt], *, in_film: bool) -> Work:
     seed = sent.get("seed")
     return Work(
         task_id=task.task_id,
-        craft=task.task_type,
+        task_type=task.task_type,
         shot=task.shot_seq,
         take=task.take,
         in_film=in_film,

@@ -9,8 +9,8 @@ from datetime import timedelta
 CALL_TRIES = 4
 CALL_FIRST_WAIT = 1.0
 CALL_WAIT_CAP = 30.0
-# Providers forget a job after seven days (providers.md 1.3): before that, whatever is still open must be settled, because after
-# it "not in the list" says nothing any more.
+# Providers forget a job after seven days (docs/providers.md 1.3): before that, whatever is still open must be settled, because
+# after it "not in the list" says nothing any more.
 JOB_LIFE = timedelta(days=6)
 
 

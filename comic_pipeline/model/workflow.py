@@ -102,7 +102,7 @@ class StageRule:
     deadline: float
     serial: bool
     needs: tuple[Stage, ...]
-    crafts: tuple[TaskType, ...]
+    task_types: tuple[TaskType, ...]
 
 
 STAGE_RULES: dict[Stage, StageRule] = {
@@ -117,7 +117,7 @@ STAGE_RULES: dict[Stage, StageRule] = {
             deadline=180,
             serial=True,
             needs=(),
-            crafts=(TaskType.STORYBOARD,),
+            task_types=(TaskType.STORYBOARD,),
         ),
         StageRule(
             stage=Stage.FRAMES,
@@ -128,7 +128,7 @@ STAGE_RULES: dict[Stage, StageRule] = {
             deadline=600,
             serial=False,
             needs=(Stage.STORYBOARD,),
-            crafts=(TaskType.FRAME_IMAGE,),
+            task_types=(TaskType.FRAME_IMAGE,),
         ),
         StageRule(
             stage=Stage.VOICES,
@@ -139,7 +139,7 @@ STAGE_RULES: dict[Stage, StageRule] = {
             deadline=300,
             serial=False,
             needs=(Stage.STORYBOARD,),
-            crafts=(TaskType.VOICE_LINE,),
+            task_types=(TaskType.VOICE_LINE,),
         ),
         StageRule(
             stage=Stage.CLIPS,
@@ -150,7 +150,7 @@ STAGE_RULES: dict[Stage, StageRule] = {
             deadline=1_800,
             serial=False,
             needs=(Stage.FRAMES,),
-            crafts=(TaskType.CLIP,),
+            task_types=(TaskType.CLIP,),
         ),
         StageRule(
             stage=Stage.FILM,
@@ -161,7 +161,7 @@ STAGE_RULES: dict[Stage, StageRule] = {
             deadline=1_800,
             serial=True,
             needs=(Stage.CLIPS, Stage.VOICES),
-            crafts=(TaskType.FILM_RENDER, TaskType.MUSIC),
+            task_types=(TaskType.FILM_RENDER, TaskType.MUSIC),
         ),
         StageRule(
             stage=Stage.RELEASE,
@@ -172,14 +172,14 @@ STAGE_RULES: dict[Stage, StageRule] = {
             deadline=300,
             serial=True,
             needs=(Stage.FILM,),
-            crafts=(),
+            task_types=(),
         ),
     )
 }
 # What makes the film. A release follows a person's approval, and moves no project that is in production.
 PRODUCTION: tuple[Stage, ...] = tuple(stage for stage in STAGE_RULES if stage is not Stage.RELEASE)
 STAGE_OF_ASSET: dict[str, Stage] = {asset: rule.stage for rule in STAGE_RULES.values() for asset in rule.assets}
-STAGE_OF_TASK: dict[TaskType, Stage] = {craft: rule.stage for rule in STAGE_RULES.values() for craft in rule.crafts}
+STAGE_OF_TASK: dict[TaskType, Stage] = {kind: rule.stage for rule in STAGE_RULES.values() for kind in rule.task_types}
 
 _RETRY_FROM = frozenset(STOPPED_STATES)
 _REDO_FROM = _RETRY_FROM | frozenset(FINISHED_STATES)

@@ -48,9 +48,9 @@ class ShotRow:
 
 @dataclass(frozen=True)
 class CostRow:
-    """What one craft cost at one provider: pieces asked for, creates sent, money as text."""
+    """What one type of task cost at one provider: pieces asked for, creates sent, money as text."""
 
-    craft: str
+    task_type: str
     provider: str
     pieces: int
     creates: int

@@ -97,7 +97,7 @@ def go_on(connection: Connection, project: Project, latest: dict[Stage, StageRow
         released = stage is Stage.RELEASE and project.fail_stage != Stage.RELEASE
         if row.status not in _NOT_PASSED or released:
             continue
-        ledger.renew(connection, project.id, STAGE_RULES[stage].crafts)
+        ledger.renew(connection, project.id, STAGE_RULES[stage].task_types)
         # Stages whose needs are not made become due by themselves when those are.
         if needs_made(stage, latest):
             request(connection, project, stage, now=now)

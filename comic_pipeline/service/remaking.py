@@ -43,7 +43,7 @@ def make_anew(connection: Connection, project: Project, asked: RedoRequest, *, b
         for wish in asked.overrides(seq, before):
             overrides.add(connection, project.id, seq=seq, field=wish.field, value=wish.value, by=by, now=now)
     for stage in affected:
-        ledger.renew(connection, project.id, STAGE_RULES[stage].crafts)
+        ledger.renew(connection, project.id, STAGE_RULES[stage].task_types)
     request(connection, project, asked.stage, now=now)
     # What failed beside it would otherwise keep the project from ever being finished.
     go_on(connection, project, {stage: row for stage, row in latest.items() if stage not in affected}, now=now)

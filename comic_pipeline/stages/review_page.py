@@ -236,12 +236,12 @@ def _facts(project: Project, film: FinalVideo) -> list[tuple[str, str, str]]:
 
 def _costs(work: Sequence[Work]) -> list[CostRow]:
     rows = []
-    for craft, provider in dict.fromkeys((piece.craft, piece.provider) for piece in work):
-        pieces = [piece for piece in work if (piece.craft, piece.provider) == (craft, provider)]
+    for task_type, provider in dict.fromkeys((piece.task_type, piece.provider) for piece in work):
+        pieces = [piece for piece in work if (piece.task_type, piece.provider) == (task_type, provider)]
         tries = [one for piece in pieces for one in piece.tries]
         rows.append(
             CostRow(
-                craft=craft,
+                task_type=task_type,
                 provider=provider,
                 pieces=len(pieces),
                 creates=len(tries),

@@ -15,7 +15,7 @@ from comic_pipeline.store.schema import attempts, projects, stages, tasks
 
 def stopped_projects(connection: Connection, *, now: datetime) -> list[str]:
     """Ids of projects out of production with leftovers of a stage that has no round under way."""
-    stage = case({craft.value: stage.value for craft, stage in STAGE_OF_TASK.items()}, value=tasks.c.task_type)
+    stage = case({task_type.value: stage.value for task_type, stage in STAGE_OF_TASK.items()}, value=tasks.c.task_type)
     at_work = exists().where(
         stages.c.project_id == projects.c.id, stages.c.stage == stage, stages.c.status.in_(OPEN_STAGE_STATUSES)
     )

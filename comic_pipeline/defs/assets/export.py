@@ -86,7 +86,7 @@ def _show_export(context: dg.AssetExecutionContext, export: TimelineExport) -> d
     owners=[FILM],
     kinds={"html", "json"},
     tags={"comic/stage": Stage.FILM.value, "comic/craft": "review"},
-    code_version=code_version(1),
+    code_version=code_version(2),
     retry_policy=ROUND_POLICY,
     io_manager_key="documents",
     required_resource_keys={"workshop"},

@@ -124,7 +124,7 @@ class Door:
             stages.mark_queued(connection, row_id, run_id=run, now=self.now)
         if status in _TASK_OF:
             stages.claim(connection, row_id, run_id=run, now=self.now)
-        if status in _TASK_OF and STAGE_RULES[stage].crafts:
+        if status in _TASK_OF and STAGE_RULES[stage].task_types:
             self._task(connection, project_id, stage, _TASK_OF[status], run=run, row_id=row_id, code=code)
         self.wait(10)
         if status not in OPEN_STAGE_STATUSES:
@@ -150,7 +150,7 @@ class Door:
     ) -> Task:
         shot = seq if seq is not None or stage in (Stage.STORYBOARD, Stage.FILM) else 0
         rule = STAGE_RULES[stage]
-        new = a_frame(project_id, seq=shot, words=str(stage), task_type=rule.crafts[0], queue=rule.queue)
+        new = a_frame(project_id, seq=shot, words=str(stage), task_type=rule.task_types[0], queue=rule.queue)
         ledger.want(connection, new, now=self.now)
         if status is TaskStatus.PENDING:
             return next(one for one in ledger.of_project(connection, project_id) if one.input_hash == new.input_hash)

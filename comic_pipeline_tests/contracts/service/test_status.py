@@ -123,7 +123,7 @@ def history(door: Door, seconds: float) -> None:
 
 
 def _wish(project_id: str, stage: Stage) -> NewTask:
-    return a_frame(project_id, words=stage, task_type=STAGE_RULES[stage].crafts[0])
+    return a_frame(project_id, words=stage, task_type=STAGE_RULES[stage].task_types[0])
 
 
 def test_the_time_left_follows_from_what_such_work_took(door: Door) -> None:

@@ -97,7 +97,7 @@ def test_every_hash_is_that_of_stored_bytes_and_every_input_somebodys_output(
 def test_the_film_is_followed_back_to_all_of_its_material(film_set: FilmSet, written: tuple[Manifest, MediaRef]) -> None:
     """Clips, lines and pictures that are in the film are told from an earlier take of a picture that is not."""
     manifest, _ = written
-    in_film = {(work.craft, work.shot, work.take) for work in manifest.work if work.in_film}
+    in_film = {(work.task_type, work.shot, work.take) for work in manifest.work if work.in_film}
     assert in_film == (
         {(craft, None, 0) for craft in (TaskType.STORYBOARD, TaskType.FILM_RENDER, TaskType.MUSIC)}
         | {(TaskType.VOICE_LINE, 0, 0), (TaskType.VOICE_LINE, 2, 0)}
@@ -105,10 +105,10 @@ def test_the_film_is_followed_back_to_all_of_its_material(film_set: FilmSet, wri
         | {(TaskType.FRAME_IMAGE, 0, 0), (TaskType.FRAME_IMAGE, 1, 1), (TaskType.FRAME_IMAGE, 2, 0)}
     )
     (early,) = [work for work in manifest.work if not work.in_film]
-    assert (early.craft, early.shot, early.take) == (TaskType.FRAME_IMAGE, 1, 0)
+    assert (early.task_type, early.shot, early.take) == (TaskType.FRAME_IMAGE, 1, 0)
     # Housekeeping keeps what a manifest names by key.
     assert (early.file, len(early.output_sha256 or "")) == (None, 64)
-    frame = next(work for work in manifest.work if work.craft == TaskType.FRAME_IMAGE and work.shot == 1 and work.in_film)
+    frame = next(work for work in manifest.work if work.task_type == TaskType.FRAME_IMAGE and work.shot == 1 and work.in_film)
     assert (frame.provider, frame.model, frame.seed, frame.template_hash) == ("ark_image", "ark_image-1", 7, "t" * 16)
 
 
