@@ -54,6 +54,20 @@ class DemoProgress:
         )
 
 
+def print_stopped(console: Console, project_id: str) -> None:
+    """What a stopped demo leaves, and the ways on; `project_id` is empty when nothing was begun."""
+    if not project_id:
+        console.print("stopped before anything was made / 已停止，尚未开始制作", highlight=False, soft_wrap=True)
+        return
+    console.print(f"stopped; project {project_id} is kept / 已停止，项目 {project_id} 已保留", highlight=False, soft_wrap=True)
+    console.print(
+        f"`comic dev` goes on with it, `comic cancel {project_id}` ends it / "
+        f"`comic dev` 会接着做，`comic cancel {project_id}` 取消",
+        highlight=False,
+        soft_wrap=True,
+    )
+
+
 def print_projects(console: Console, found: Iterable[Project]) -> None:
     """A table of projects."""
     table = _table("project", "user", "tier", "state", "title", "created (UTC)")

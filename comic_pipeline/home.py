@@ -20,7 +20,7 @@ def prepare_home(settings: Settings) -> str:
     Returns the database's version. Raises Refused(INPUT_INVALID) naming the folder when it cannot be written, StorageFault when
     database or object store do not answer. Running it again is harmless.
     """
-    _make_writable(settings.home)
+    make_writable(settings.home, name="COMIC_HOME")
     for folder in (settings.dagster_home, settings.files):
         folder.mkdir(parents=True, exist_ok=True)
     _make_folder_of_database(settings)
@@ -68,14 +68,15 @@ def _make_folder_of_database(settings: Settings) -> None:
         ) from fault
 
 
-def _make_writable(home: Path) -> None:
+def make_writable(folder: Path, *, name: str) -> None:
+    """Create `folder` when it is missing and try to write there. Raises Refused(INPUT_INVALID) with `name`, folder and reason."""
     try:
-        home.mkdir(parents=True, exist_ok=True)
-        probe = home / ".writable"
+        folder.mkdir(parents=True, exist_ok=True)
+        probe = folder / ".writable"
         probe.touch()
         probe.unlink()
     except OSError as fault:
         raise Refused(
             ErrorCode.INPUT_INVALID,
-            f"COMIC_HOME {str(home)!r} cannot be written ({fault.strerror or fault}); set it to a folder of yours",
+            f"{name} {str(folder)!r} cannot be written ({fault.strerror or fault}); set it to a folder of yours",
         ) from fault

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import sys
 from contextlib import nullcontext
 from pathlib import Path
@@ -12,11 +13,14 @@ from rich.console import Console
 from rich.live import Live
 
 from comic_pipeline.cli.opening import JsonFlag, checked_settings, print_json
-from comic_pipeline.display import DemoProgress
-from comic_pipeline.home import hold_home, prepare_home, workspace_file
+from comic_pipeline.display import DemoProgress, print_stopped
+from comic_pipeline.home import hold_home, make_writable, prepare_home, workspace_file
 from comic_pipeline.model.errors import ErrorCode, Refused
 from comic_pipeline.model.project import DEFAULT_IDEA, RawProduceRequest
 from comic_pipeline.settings import container_environment, process_environment
+
+# What shells expect of a program that Ctrl-C ended.
+_STOPPED = 130
 
 
 def init() -> None:
@@ -73,13 +77,21 @@ def demo(
     settings = checked_settings()
     prepare_home(settings)
     hold_home(settings)
+    if out is not None:
+        make_writable(out, name="--out")
     # Dagster is imported here alone: every other command starts in a fraction of a second.
-    from comic_pipeline.demo.film import make_demo
+    from comic_pipeline.demo.film import DemoStopped, make_demo
 
+    # Both ways to stop a program end it in the same way, with a visible cursor and a word about what is kept.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     progress = DemoProgress()
     showing = nullcontext() if as_json else Live(progress, console=Console(stderr=True), refresh_per_second=4, transient=True)
-    with showing:
-        film = make_demo(settings, asked, out=out, progress=progress)
+    try:
+        with showing:
+            film = make_demo(settings, asked, out=out, progress=progress)
+    except DemoStopped as stopped:
+        print_stopped(Console(stderr=True), stopped.project_id)
+        raise typer.Exit(_STOPPED) from stopped
     if as_json:
         print_json(film)
     else:

@@ -38,6 +38,7 @@ OpContext = dg.AssetExecutionContext | dg.AssetCheckExecutionContext
 # Shown in the UI as the asset's policy. The ledger decides how often a task goes again: this is only Dagster's outer bound.
 ROUND_POLICY = dg.RetryPolicy(max_retries=20)
 _LOOK_AGAIN = 0.5
+_STOPPED = "stopped by a signal; what was paid is kept and a retry goes on from there"
 
 
 def run_stage(
@@ -73,13 +74,19 @@ def run_stage(
         _report(workshop, worker, error.code, error.detail)
         raise failure_of(context, error) from error
     except (asyncio.CancelledError, DagsterExecutionInterruptedError) as stop:
-        raise dg.Failure(
-            description="stopped by a signal; what was paid is kept and a retry goes on from there", allow_retries=False
-        ) from stop
+        raise dg.Failure(description=_STOPPED, allow_retries=False) from stop
     except Exception as bug:
         detail = f"{type(bug).__name__}: {bug}"
         _report(workshop, worker, ErrorCode.UNKNOWN_ERROR, detail)
         raise failure_of(context, ComicError(ErrorCode.UNKNOWN_ERROR, detail)) from bug
+
+
+def was_stopped(event: dg.DagsterEvent) -> bool:
+    """Whether `event` says that a body of `run_stage` ended by a stop signal."""
+    if not event.is_step_failure:
+        return False
+    failure = event.step_failure_data.user_failure_data
+    return failure is not None and failure.description == _STOPPED
 
 
 async def _work(workshop: Workshop, project: Project, worker: Worker, stage: Stage, work: Callable[[Studio], Awaitable[T]]) -> T:

@@ -9,9 +9,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 import dagster as dg
+from dagster._core.errors import DagsterExecutionInterruptedError
 
 from comic_pipeline.definitions import build_definitions
 from comic_pipeline.defs.partitions import PROJECTS
+from comic_pipeline.defs.run import was_stopped
 from comic_pipeline.defs.runs import DagsterRuns
 from comic_pipeline.launching import Launch
 from comic_pipeline.model.errors import ComicError, ErrorCode, StorageFault
@@ -38,7 +40,9 @@ class StageTook:
 def drive(workshop: Workshop, project_of: Callable[[], str | None], on_stage: Callable[[Launch], None]) -> None:
     """Run passes and the jobs they launch until the project is no longer in production.
 
-    `project_of` gives the project's id once its submission was admitted. Raises StorageFault for an unusable Dagster home.
+    `project_of` gives the project's id once its submission was admitted. Rounds of other projects (a demo that was killed, a
+    `comic submit`) are left for `make dev`. Raises StorageFault for an unusable Dagster home, KeyboardInterrupt when a stop
+    signal ended a round.
     """
     instance = _open_instance(workshop)
     definitions = build_definitions(lambda: workshop)
@@ -50,13 +54,13 @@ def drive(workshop: Workshop, project_of: Callable[[], str | None], on_stage: Ca
         while time.monotonic() < deadline:
             launches = _look(reconciler)
             project_id = project_of()
-            if project_id is not None and not launches and workshop.project(project_id).status not in ACTIVE_PROJECT_STATES:
+            ours = [launch for launch in launches if launch.project_id == project_id]
+            if project_id is not None and not ours and workshop.project(project_id).status not in ACTIVE_PROJECT_STATES:
                 return
-            for launch in launches:
-                if launch.project_id == project_id:
-                    on_stage(launch)
-                    _execute(instance, definitions, launch)
-            if not launches:
+            for launch in ours:
+                on_stage(launch)
+                _execute(instance, definitions, launch)
+            if not ours:
                 time.sleep(_LOOK_EVERY)
     finally:
         instance.dispose()
@@ -87,10 +91,15 @@ def _execute(instance: dg.DagsterInstance, definitions: dg.Definitions, launch: 
     if not instance.has_dynamic_partition(PROJECTS.name or "", launch.project_id):
         instance.add_dynamic_partitions(PROJECTS.name or "", [launch.project_id])
     job = definitions.resolve_job_def(STAGE_RULES[launch.stage].job)
-    # A failed stage is the reconciler's to judge, from what the run reported.
-    job.execute_in_process(
-        instance=instance, partition_key=launch.project_id, tags=dict(launch.tags), raise_on_error=False, run_config=_QUIET
-    )
+    # A failed stage is the reconciler's to judge, from what the run reported; it would answer a stop signal with another round.
+    try:
+        ended = job.execute_in_process(
+            instance=instance, partition_key=launch.project_id, tags=dict(launch.tags), raise_on_error=False, run_config=_QUIET
+        )
+    except DagsterExecutionInterruptedError as stop:
+        raise KeyboardInterrupt from stop
+    if any(was_stopped(event) for event in ended.all_events):
+        raise KeyboardInterrupt
 
 
 def _open_instance(workshop: Workshop) -> dg.DagsterInstance:

@@ -14,7 +14,7 @@ from comic_pipeline import service
 from comic_pipeline.defs.io import document_key
 from comic_pipeline.demo.drive import drive, stage_times
 from comic_pipeline.display import DemoProgress
-from comic_pipeline.model.errors import ComicError, ErrorCode
+from comic_pipeline.model.errors import ComicError, ErrorCode, StorageFault
 from comic_pipeline.model.media import CoverImage, FinalVideo, Subtitles
 from comic_pipeline.model.money import show
 from comic_pipeline.model.project import RawProduceRequest, Tier
@@ -57,8 +57,19 @@ class DemoFilm(BaseModel):
         console.print(f"project {self.project_id}: `make dev` shows it in the Dagster UI", highlight=False)
 
 
+class DemoStopped(Exception):
+    """A stop signal ended the demo; the project `project_id` (empty when it was not yet admitted) stays where it stands."""
+
+    def __init__(self, project_id: str) -> None:
+        super().__init__(project_id)
+        self.project_id = project_id
+
+
 def make_demo(settings: Settings, asked: RawProduceRequest, *, out: Path | None, progress: DemoProgress) -> DemoFilm:
-    """Submit, drive, and collect the film. Raises ComicError with the project's own code when it does not become one."""
+    """Submit, drive, and collect the film.
+
+    Raises ComicError with the project's own code when it does not become one, DemoStopped on Ctrl-C.
+    """
     began = time.monotonic()
     workshop = open_workshop(settings)
     new = NewSubmission(
@@ -71,7 +82,10 @@ def make_demo(settings: Settings, asked: RawProduceRequest, *, out: Path | None,
         submission = service.submit(connection, new, now=workshop.clock.now())
     project_of = _ProjectOf(workshop, submission.id)
     with _Watching(workshop, project_of, progress):
-        drive(workshop, project_of, lambda launch: progress.enter(launch.stage))
+        try:
+            drive(workshop, project_of, lambda launch: progress.enter(launch.stage))
+        except KeyboardInterrupt as stop:
+            raise DemoStopped(project_of() or "") from stop
     project_id = project_of() or ""
     with workshop.database.read() as connection:
         seen = status_of(connection, project_id, settings)
@@ -149,10 +163,20 @@ def _collect(workshop: Workshop, project_id: str, *, out: Path | None, seconds: 
 
 def _place(workshop: Workshop, key: str, *, name: str, out: Path | None) -> str:
     """Where a person finds the file: copied to `out`, or where the store keeps it."""
+    kept = workshop.objects.address(key)
     if out is None:
-        return workshop.objects.address(key)
-    out.mkdir(parents=True, exist_ok=True)
+        return kept
     target = (out / name).absolute()
-    with workshop.objects.local(key) as path:
-        shutil.copyfile(path, target)
+    # Under another name until it is whole: a copy that was stopped or met a full disk must not look like the film.
+    part = target.with_name(f".{name}.part")
+    try:
+        with workshop.objects.local(key) as path:
+            shutil.copyfile(path, part)
+        part.replace(target)
+    except OSError as fault:
+        raise StorageFault(
+            f"{target} cannot be written ({fault.strerror or fault}); the film is made, its {name} is {kept}"
+        ) from fault
+    finally:
+        part.unlink(missing_ok=True)
     return str(target)

@@ -119,6 +119,19 @@ def test_a_home_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     assert f"COMIC_HOME '{tmp_path / 'home'}' cannot be written" in done.stderr
 
 
+@pytest.mark.parametrize("out", ["file", "file/below"])
+def test_a_demo_that_could_not_hand_its_film_over_is_not_begun(out: str, tmp_path: Path) -> None:
+    """It once made the whole film and then ended with a traceback. Exit code 2, the folder's name, no project."""
+    (tmp_path / "file").write_text("in the way")
+    done = comic(tmp_path / "home", "demo", "猫", "--out", str(tmp_path / out))
+    assert done.returncode == 2
+    assert f"--out '{tmp_path / out}' cannot be written" in done.stderr
+    assert "Traceback" not in done.stderr
+    with sqlite3.connect(tmp_path / "home" / "comic.db") as database:
+        assert database.execute("SELECT count(*) FROM submissions").fetchone() == (0,)
+    database.close()
+
+
 def test_other_commands_ask_for_init_first(tmp_path: Path) -> None:
     """Only init migrates; every other process says what to do."""
     done = comic(tmp_path / "home", "projects")

@@ -2,25 +2,38 @@
 
 import json
 import os
+import signal
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import dagster as dg
 
+from comic_pipeline import service
 from comic_pipeline.media.probe import measure_image, measure_video
+from comic_pipeline.model.project import RawProduceRequest, Tier
+from comic_pipeline.model.workflow import SubmissionKind
+from comic_pipeline.store.submissions import NewSubmission
+from comic_pipeline_tests.deployment import wait_for
+from comic_pipeline_tests.homes import opened_home
 
 _COMIC = str(Path(sys.executable).parent / "comic")
 _KEYS = {"project_id", "film", "cover", "duration_s", "width", "height", "shots", "cost", "seconds", "stages"}
 
 
 def test_the_demo_makes_a_film_offline(tmp_path: Path) -> None:
-    """Real panels, voice, camera and render; nothing is paid; `make dev` finds the runs of the same project."""
-    kept = {key: value for key, value in os.environ.items() if key in ("PATH", "HOME", "LANG", "TMPDIR", "PYTHONPATH")}
+    """Real panels, voice, camera and render; nothing is paid; `make dev` finds the runs of the same project.
+
+    Another project that waits in the same home for `make dev` (a `comic submit`, a demo that was killed) stays as it is: the
+    demo once finished its film and then looked for ever at the other's round.
+    """
     home, out = tmp_path / "home", tmp_path / "out"
+    _leave_a_round_that_nobody_runs(home)
     done = subprocess.run(
         [_COMIC, "demo", "A robot paints the sea", "--aspect", "1:1", "--out", str(out), "--json"],
-        env={**kept, "COMIC_HOME": str(home)},
+        env={**_kept(), "COMIC_HOME": str(home)},
         capture_output=True,
         text=True,
         check=False,
@@ -29,6 +42,7 @@ def test_the_demo_makes_a_film_offline(tmp_path: Path) -> None:
 
     assert done.returncode == 0, done.stderr
     answer = json.loads(done.stdout)
+    assert done.stdout.count("\n") == 1
     assert set(answer) == _KEYS
     assert (answer["width"], answer["height"], answer["shots"], float(answer["cost"])) == (720, 720, 3, 0.0)
     assert set(answer["stages"]) == {"storyboard", "frames", "voices", "clips", "film"}
@@ -42,3 +56,43 @@ def test_the_demo_makes_a_film_offline(tmp_path: Path) -> None:
     with dg.DagsterInstance.from_config(str(home / "dagster")) as instance:
         assert {run.tags["comic/project"] for run in instance.get_runs()} == {answer["project_id"]}
         assert instance.get_dynamic_partitions("projects") == [answer["project_id"]]
+
+
+def test_ctrl_c_ends_the_demo_and_keeps_the_project(tmp_path: Path) -> None:
+    """A stop once counted as a failed round: the demo began the next one. Nothing is half-written; `comic dev` can go on."""
+    home, out = tmp_path / "home", tmp_path / "out"
+    command = [_COMIC, "demo", "猫", "--out", str(out), "--json"]
+    with subprocess.Popen(
+        command, env={**_kept(), "COMIC_HOME": str(home)}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as demo:
+        wait_for("the pictures", lambda: _states(home).get("frames") == "running", seconds=60)
+        demo.send_signal(signal.SIGINT)
+        said, why = demo.communicate(timeout=60)
+    assert (demo.returncode, said) == (130, ""), why
+    assert "stopped; project p-" in why
+    assert "项目" in why
+    assert "Traceback" not in why
+    assert list(out.iterdir()) == []
+    assert _states(home).keys() <= {"storyboard", "frames", "voices"}, "no second round, no later stage"
+
+
+def _kept() -> dict[str, str]:
+    return {key: value for key, value in os.environ.items() if key in ("PATH", "HOME", "LANG", "TMPDIR", "PYTHONPATH")}
+
+
+def _leave_a_round_that_nobody_runs(home: Path) -> None:
+    with opened_home(home) as workshop, workshop.database.write() as connection:
+        asked = RawProduceRequest(idea="一只小狗在海边").model_dump_json(exclude_defaults=True)
+        new = NewSubmission(kind=SubmissionKind.PRODUCE, user_id="ann", tier=Tier.FREE, payload=asked)
+        service.submit(connection, new, now=workshop.clock.now())
+
+
+def _states(home: Path) -> dict[str, str]:
+    """The state of each stage of the one project; empty while there is none, or a round more than once."""
+    try:
+        with closing(sqlite3.connect(f"file:{home / 'comic.db'}?mode=ro", uri=True)) as database:
+            rows = database.execute("SELECT stage, status FROM stages").fetchall()
+    except sqlite3.OperationalError:
+        return {}
+    assert len(dict(rows)) == len(rows)
+    return dict(rows)
