@@ -24,6 +24,8 @@ from comic_pipeline.work.runner import make_all
 # Pixels; the UI clips what is wider in a window of usual size.
 _SHEET_WIDTH = 600
 _CAPTION_CHARS = 40
+# From how many characters on a caption says something.
+_CAPTION_CJK, _CAPTION_LATIN = 6, 14
 
 
 async def draw_frames(studio: Studio, storyboard: Storyboard) -> FrameImages:
@@ -90,13 +92,26 @@ def order_of(studio: Commission, storyboard: Storyboard, shot: Shot, *, take: in
 
 
 def _caption(shot: Shot) -> str:
-    """Where we are, in one clause; what is said is shown by the subtitles."""
-    clause = re.split(r"[，。；！？,;.!?\n]", shot.scene_desc.strip(), maxsplit=1)[0]
-    if len(clause) <= _CAPTION_CHARS:
-        return clause
+    """Where we are, in a clause or two; what is said is shown by the subtitles, and nobody reads it twice. May be empty."""
+    said = _clauses(shot.spoken)
+    caption = ""
+    for clause in (clause for clause in _clauses(shot.scene_desc) if clause not in said):
+        longer = f"{caption}{'，' if not clause.isascii() else ', '}{clause}" if caption else clause
+        if caption and len(longer) > _CAPTION_CHARS:
+            break
+        caption = longer
+        # `忽然` and `月球上` say nothing alone.
+        if len(caption) >= (_CAPTION_LATIN if caption.isascii() else _CAPTION_CJK):
+            break
+    if len(caption) <= _CAPTION_CHARS:
+        return caption
     # Never in the middle of a Latin word.
-    kept = clause[: _CAPTION_CHARS - 1]
-    return f"{re.sub(r'(?<=[^ ]) +[!-~]*$', '', kept) if clause[len(kept)].isascii() else kept}…"
+    kept = caption[: _CAPTION_CHARS - 1]
+    return f"{re.sub(r'(?<=[^ ]) +[!-~]*$', '', kept) if caption[len(kept)].isascii() else kept}…"
+
+
+def _clauses(text: str) -> list[str]:
+    return [clause.strip() for clause in re.split(r"[，。；！？,;.!?\n]", text) if clause.strip()]
 
 
 async def lay_contact_sheet(studio: Studio, frames: FrameImages) -> MediaRef:
