@@ -73,7 +73,7 @@ fig:boy | 男孩 少年 小伙 王子 男生 弟弟 儿子 孩子 学生 勇者 
 fig:woman | 女人 女子 妈妈 女士 护士 女王 | woman;lady;mother;queen
 fig:woman | 记者 老师 奶奶 老奶奶 她们 | nurse;reporter;teacher;grandmother
 fig:man | 男人 男子 爸爸 老板 程序员 医生 司机 快递员 厨师 | man;father;boss;doctor;driver;cook
-fig:man | 警察 画家 歌手 作家 小哥 黑客 店主 邮差 | chef;policeman;painter;hacker;programmer;keeper
+fig:man | 骑手 上班族 保安 保镖 演员 警察 画家 歌手 作家 小哥 黑客 店主 邮差 | chef;policeman;painter;hacker;programmer;keeper
 fig:elder | 老人 爷爷 老爷爷 师父 说书 神仙 | old man;grandfather;elder;master;storyteller
 fig:detective | 侦探 守夜人 守塔人 特工 小偷 面具 | detective;watchman;agent;thief;masked
 fig:swordsman | 剑客 侠客 刀客 书生 道士 武士 将军 诗人 忍者 | swordsman;samurai;scholar;ninja;warrior

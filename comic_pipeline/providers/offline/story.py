@@ -6,7 +6,6 @@ the idea (`story_words.py`), the script (`story_script.py`), the phrases (`story
 """
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -20,28 +19,33 @@ from comic_pipeline.providers.offline.story_arc import Beat, Line, PhraseBook, p
 from comic_pipeline.providers.offline.story_arc_en import BOOK as ENGLISH
 from comic_pipeline.providers.offline.story_arc_zh import BOOK as CHINESE
 from comic_pipeline.providers.offline.story_chance import Chance
+from comic_pipeline.providers.offline.story_fill import complete, fill, sentence_of, spoken, title_case
 from comic_pipeline.providers.offline.story_premise import Premise
 from comic_pipeline.providers.offline.story_script import (
     ScriptLine,
-    clean_spoken,
     deal_out,
     read_script,
     room_for_speech,
     script_title,
+    sentences_of,
     shorten,
     speech_size,
 )
-from comic_pipeline.providers.offline.story_words import read_premise, short_name
+from comic_pipeline.providers.offline.story_words import read_premise, told_part
 
 # Wide, medium, near: how the camera changes from shot to shot; the last shot is wide.
 _NEARNESS = (0, 1, 2, 1, 0, 2, 1)
+# An idea of so many sentences is a story already: it is told in its own words.
+_OWN_STORY = 3
+# How much longer than the shot's room the idea's own sentence may be: the shot waits for its end, the idea is not cut.
+_OWN_ROOM = 1.4
 
 
 class OfflineText(AnswersAtOnce):
     """Writes storyboards. The same subject always gives the same story; a repair round therefore gives it again."""
 
     name = "offline_text"
-    model = "offline-storyteller-1"
+    model = "offline-storyteller-2"
     base_url = "offline:"
     asynchronous = False
     offline = True
@@ -79,9 +83,11 @@ def write_story(subject: StorySubject) -> JsonObject:
     """
     style = _style_of(subject)
     teller = _Teller.of(subject, style=style)
-    lines = read_script(subject.script)
-    if lines:
+    idea = told_part(subject.idea, language=subject.language)
+    if read_script(subject.script):
         title, told = teller.retell(subject.script, shots=subject.shots)
+    elif len(sentences_of(idea)) >= _OWN_STORY:
+        title, told = teller.title(), teller.retell(idea, shots=subject.shots)[1]
     else:
         title, told = teller.title(), teller.tell(plan_beats(subject.shots))
     moves = teller.moves(subject.shots)
@@ -152,15 +158,15 @@ class _Teller:
             style=style,
             language=language,
             premise=premise,
-            words=_complete(premise, book=book, style=style, language=language, chance=Chance("premise", *key)),
+            words=complete(premise, book=book, style=style, language=language, chance=Chance("premise", *key)),
             room=room_for_speech(subject.shot_ms, language=language),
             key=key,
         )
 
     def title(self) -> str:
         """Holds the hero's name, so that a reader (and the artist) knows whom the film is about."""
-        text = Chance("title", *self.key).pick(self.book.titles).format_map(self.words)
-        return text if self.language is Language.ZH else _capitals(text)
+        text = fill(Chance("title", *self.key).pick(self.book.titles), self.words)
+        return text if self.language is Language.ZH else title_case(text)
 
     def moves(self, shots: int) -> list[str]:
         """A camera move a shot; two neighbours never have the same."""
@@ -177,21 +183,30 @@ class _Teller:
         return ("，" if zh else ", ").join((framing, scene, *where, *lit, look, self.style.picture_words))
 
     def tell(self, beats: Sequence[str]) -> list[_Told]:
-        """The story along `beats`. Narrator and characters take turns; no line is said twice."""
+        """The story along `beats`. Narrator and characters take turns; no line is said twice.
+
+        What the idea says itself comes first: its own sentence is told where it happens.
+        """
         chance = Chance("story", *self.key)
-        narrated_first = chance.likely(0.6)
+        narrated = chance.likely(0.6)
         used: set[str] = set()
-        told = []
+        told: list[_Told] = []
         for seq, name in enumerate(beats):
             beat, words = self.book.beats[name], self._words_now(chance)
             event = self._event(seq, beats=beats)
-            scene = self._scene(beat, words=words, event=event, chance=chance, used=used)
-            narrated = (seq % 2 == 0) == narrated_first
-            own = _sentence(event, language=self.language) if event and narrated else ""
+            own = sentence_of(event, name=self.words["name"], language=self.language) if event else self._about(seq)
+            scene = self._scene(beat, words=words, event=own.rstrip("。.？?") if event else "", chance=chance, used=used)
             line = self._line(beat.lines, own=own, narrated=narrated, words=words, used=used, chance=chance)
             speaker = self.words[{"hero": "name", "friend": "friend"}[line.who]] if line.who else ""
             told.append(_Told(scene=scene, speaker=speaker, spoken=line.text))
+            narrated = bool(line.who)
         return told
+
+    def _about(self, seq: int) -> str:
+        """How a film begins whose idea is no sentence."""
+        if seq or not self.premise.theme:
+            return ""
+        return fill(self.book.about, {**self.words, "theme": self.premise.theme})
 
     def retell(self, script: str, *, shots: int) -> tuple[str, list[_Told]]:
         """The script's own title, lines and scenes."""
@@ -213,40 +228,56 @@ class _Teller:
 
     def _event(self, seq: int, *, beats: Sequence[str]) -> str:
         """The idea's own phrase for this shot: a short idea opens the story and brings the encounter, a long one goes on."""
-        clauses = self.premise.clauses
+        clauses, hero, met = self.premise.clauses, self.premise.hero, self.premise.met
+        if self.premise.theme:
+            return ""
         if len(clauses) > 2:
             at = seq * len(clauses) // len(beats)
             return clauses[at] if seq == 0 or at != (seq - 1) * len(clauses) // len(beats) else ""
-        opening = next((clause for clause in clauses if self.premise.hero in clause and clause != self.premise.hero), "")
+        opening = next((clause for clause in clauses if hero in clause and clause != hero), "")
         if seq == 0:
             return opening
-        meets = beats[seq] == "encounter" or (beats[seq] == "crisis" and "encounter" not in beats)
-        met = self.premise.met
-        return next((clause for clause in clauses if met in clause and clause != opening), "") if met and meets else ""
+        others = [clause for clause in clauses if clause not in (opening, hero)]
+        meeting = [clause for clause in others if met and met in clause]
+        then = "encounter" if meeting or "crisis" not in beats else "crisis"
+        return next(iter(meeting or others), "") if beats[seq] == then else ""
 
     def _scene(self, beat: Beat, *, words: Mapping[str, str], event: str, chance: Chance, used: set[str]) -> str:
-        fresh = [scene for scene in chance.mixed(beat.scenes) if scene not in used] or list(beat.scenes)
+        scenes = self._true(beat.scenes)
+        fresh = [scene for scene in chance.mixed(scenes) if scene not in used] or scenes
         used.add(fresh[0])
-        scene = fresh[0].format_map(words)
+        scene = fill(fresh[0], words)
         joint = "，" if self.language is Language.ZH else "; "
-        return f"{event[:60]}{joint}{scene}" if event else scene
+        return f"{event[:120]}{joint}{scene}" if event else scene
 
     def _line(  # the parts of one decision, all by name
         self, lines: Sequence[Line], *, own: str, narrated: bool, words: Mapping[str, str], used: set[str], chance: Chance
     ) -> Line:
         """A line that fits and was not said before: the idea's `own` sentence first, else one of the wanted kind, else any."""
-        filled = [Line(who=line.who, text=self._spoken(line.text, words)) for line in chance.mixed(lines)]
-        filled = [Line(who="", text=own), *filled] if own else filled
+        if own and own not in used and 0 < self._size(own) <= _OWN_ROOM * self.room:
+            return Line(who="", text=self._lengthen(own, self._afters(words, chance=chance), used=used))
+        said = self._true([line.text for line in lines])
+        ordered = [Line(who=line.who, text=self._spoken(line.text, words)) for line in lines if line.text in said]
+        filled = chance.mixed(ordered)
         fitting = [line for line in filled if line.text not in used and 0 < self._size(line.text) <= self.room]
         if not fitting:
             told = next((line.text for line in filled if not line.who), "")
             return Line(who="", text=shorten(told, room=self.room, language=self.language))
         line = next((line for line in fitting if bool(line.who) != narrated), fitting[0])
-        more = [other.text for other in fitting if other.who == line.who and other is not line]
+        # What may follow stands behind it in the book: nobody greets after asking.
+        behind = ordered[ordered.index(line) + 1 :]
+        more = [other.text for other in behind if other in fitting and other.who == line.who]
         if not line.who:
-            after = [self._spoken(text, words) for text in chance.mixed(self.book.after)]
-            more = [words["coda"], *more] if words["coda"] in more else more + after
+            more = [words["coda"], *more] if words["coda"] in more else more + self._afters(words, chance=chance)
         return Line(who=line.who, text=self._lengthen(line.text, more, used=used))
+
+    def _afters(self, words: Mapping[str, str], *, chance: Chance) -> list[str]:
+        return [self._spoken(text, words) for text in chance.mixed(self.book.after)]
+
+    def _true(self, templates: Sequence[str]) -> list[str]:
+        """Those that do not make up a pastime where the idea says what happens."""
+        invented = self.premise.clauses and not self.premise.theme and not self.premise.action
+        return [one for one in templates if "{deed}" not in one] or list(templates) if invented else list(templates)
 
     def _size(self, text: str) -> int:
         return speech_size(text, language=self.language)
@@ -264,35 +295,4 @@ class _Teller:
         return text
 
     def _spoken(self, template: str, words: Mapping[str, str]) -> str:
-        text = clean_spoken(template.format_map(words))
-        return text if self.language is Language.ZH else text[:1].upper() + text[1:]
-
-
-def _complete(premise: Premise, *, book: PhraseBook, style: Style, language: Language, chance: Chance) -> dict[str, str]:
-    """The idea's words by slot; what it leaves out is drawn from the style."""
-    flavour = book.flavours[style.key]
-    hero = premise.hero or chance.pick(flavour.heroes)
-    friends = [friend for friend in flavour.friends if short_name(friend, language=language) not in hero]
-    met = premise.met or chance.pick(friends)
-    place = premise.place or chance.pick(flavour.places)
-    return {
-        "hero": hero,
-        "name": short_name(hero, language=language),
-        "place": place,
-        "spot": re.sub(r"(?<=..)[上里中]$", "", place),
-        "deed": premise.action or chance.pick(flavour.deeds),
-        "met": met,
-        "friend": short_name(met, language=language),
-        "light": chance.pick(flavour.lights),
-    }
-
-
-def _capitals(text: str) -> str:
-    """English title case: small words stay small inside."""
-    words = text.split()
-    small = ("a", "an", "and", "the", "of", "who", "in", "on")
-    return " ".join(word if at and word.lower() in small else word[:1].upper() + word[1:] for at, word in enumerate(words))
-
-
-def _sentence(event: str, *, language: Language) -> str:
-    return event + "。" if language is Language.ZH else event[:1].upper() + event[1:] + "."
+        return spoken(template, words, language=self.language)

@@ -12,10 +12,10 @@ _BEATS = (
     ("opening", 2),
     ("routine", 8),
     ("sign", 9),
-    ("encounter", 4),
+    ("encounter", 1),
     ("talk", 6),
     ("journey", 7),
-    ("crisis", 1),
+    ("crisis", 4),
     ("doubt", 10),
     ("attempt", 11),
     ("turn", 5),
@@ -56,7 +56,10 @@ class Flavour:
 
 @dataclass(frozen=True)
 class PhraseBook:
-    """All that is needed to tell a story in one language. `moves` are camera moves, `framings` by how near the camera stands."""
+    """All that is needed to tell a story in one language.
+
+    `moves` are camera moves, `framings` by how near the camera stands; `about` opens a film whose idea is only a theme.
+    """
 
     beats: Mapping[str, Beat]
     flavours: Mapping[str, Flavour]
@@ -64,6 +67,7 @@ class PhraseBook:
     moves: tuple[str, ...]
     framings: tuple[str, ...]
     after: tuple[str, ...]
+    about: str
 
 
 def plan_beats(shots: int) -> tuple[str, ...]:

@@ -23,7 +23,11 @@ BEATS = {
         ),
     ),
     "routine": Beat(
-        scenes=("the {hero} is busy {deed} {place}, footprints all around", "in a quiet corner the {hero} looks up while {deed}"),
+        scenes=(
+            "the {hero} is busy {deed} {place}, footprints all around",
+            "in a quiet corner the {hero} looks up while {deed}",
+            "the {hero} walks on {place} and looks up now and then",
+        ),
         lines=told(
             "hero: Just a little more.",
             "hero: If only somebody were here.",
@@ -144,7 +148,7 @@ BEATS = {
             "The {name} was never alone again.",
             "{coda}",
             "hero: Tomorrow we go on together!",
-            "hero: Welcome home, {friend}.",
+            "hero: Thank you for staying, {friend}.",
             "The story had only begun.",
         ),
     ),
@@ -179,7 +183,7 @@ FLAVOURS = {
         heroes=("robot", "hacker girl", "electric cat"),
         places=("on the neon street", "on a city rooftop", "inside a space station"),
         deeds=("mending old chips", "tracing a signal", "running deliveries"),
-        friends=("robot without memory", "dreaming program", "glowing machine bird"),
+        friends=("robot without memory", "fox with headphones", "glowing machine bird"),
     ),
     "comedy": Flavour(
         lights=("far too much sunshine", "broad daylight", "the lamp snaps on", "a noisy afternoon"),
@@ -238,4 +242,5 @@ BOOK = PhraseBook(
         "Nobody knew what would come next.",
         "Somewhere, a bell was ringing.",
     ),
+    about="This is a story about {theme}.",
 )

@@ -69,6 +69,11 @@ def script_title(script: str) -> str:
     return (found["label"] or found["marks"]).strip("《》 \t")[:40] if found else ""
 
 
+def sentences_of(text: str) -> list[str]:
+    """The sentences of `text` that hold a word."""
+    return [one.strip() for one in _SENTENCE.findall(text) if any(char.isalnum() for char in one)]
+
+
 def read_script(script: str) -> tuple[ScriptLine, ...]:
     """The lines of a script in order. Never raises; lines without any letter or digit are left out."""
     lines = []
@@ -184,5 +189,14 @@ def _speech_of(group: Sequence[ScriptLine], *, prose: bool, room: int, language:
         return "", ""
     first = next((line for line in audible if line.part is Part.SAID), audible[0])
     same = [clean_spoken(line.text) for line in audible if line.who == first.who]
-    joined = ("" if language is Language.ZH else " ").join(same)
-    return first.who, shorten(joined, room=room, language=language)
+    joint = "" if language is Language.ZH else " "
+    if prose:
+        same = _from_the_first_that_fits(same, room=room, language=language)
+    return first.who, shorten(joint.join(same), room=room, language=language)
+
+
+def _from_the_first_that_fits(told: Sequence[str], *, room: int, language: Language) -> list[str]:
+    """Whole sentences from the first one that can be said in the shot; all of them when none can."""
+    sentences = [sentence for text in told for sentence in sentences_of(text)]
+    fits = [at for at, sentence in enumerate(sentences) if speech_size(sentence, language=language) <= room]
+    return sentences[fits[0] :] if fits else sentences
