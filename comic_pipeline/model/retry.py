@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 # Waits inside a round for one call, after 429 or 5xx: the official client advice is 1-2 s, doubling, capped at 30 s
-# (docs/providers.md 1.4). Four tries then span about half a minute, after which the round itself is retried.
+# (Ark's own command line tool, 2026-07). Four tries then span about half a minute, after which the round itself is retried.
 CALL_TRIES = 4
 CALL_FIRST_WAIT = 1.0
 CALL_WAIT_CAP = 30.0
-# Providers forget a job after seven days (docs/providers.md 1.3): before that, whatever is still open must be settled, because
+# Providers forget a job after seven days (Ark's page 1521675): before that, whatever is still open must be settled, because
 # after it "not in the list" says nothing any more.
 JOB_LIFE = timedelta(days=6)
 

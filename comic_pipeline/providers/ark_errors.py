@@ -1,4 +1,4 @@
-"""What Ark's error codes mean: one table from the vendor's code to ours, after docs/providers.md 1.4.
+"""What Ark's error codes mean: one table from the vendor's code to ours, after page 1299023.
 
 Belongs here: every documented code, the prefix rules, the three meanings of QuotaExceeded. Does not: finding the error in a body
 (`envelope.py`), retrying. Retryability follows from our code alone; the retry class says what an operator is told.
@@ -13,7 +13,7 @@ from comic_pipeline.providers.envelope import Reply, VendorError, classify_statu
 
 
 class RetryClass(StrEnum):
-    """What can help (1.4)."""
+    """What can help (page 1299023)."""
 
     RETRY = "the same request can be tried again"
     WAIT = "it can be tried again later, with fewer at once"
@@ -109,7 +109,7 @@ def ark_rule(code: str, message: str, *, http_status: int | None) -> ArkRule:
     for pattern, rule in _PATTERNS:
         if pattern.match(code):
             return rule
-    # The error of a task comes without a status; only successful tasks are billed (1.3), so an unknown one may be tried again.
+    # The error of a task comes without a status; only successful tasks are billed, so an unknown one may be tried again.
     ours = ErrorCode.PROVIDER_ERROR if http_status is None else classify_status(http_status)
     return ArkRule(ours, RetryClass.RETRY if ERROR_RULES[ours].retryable else RetryClass.NEVER)
 
@@ -122,7 +122,7 @@ def ark_refusal(reply: Reply, error: VendorError | None, *, service: str, secret
 
 
 def ark_failure(error: VendorError, *, service: str, secrets: tuple[str, ...]) -> ProviderFault:
-    """The typed error for a failure told inside a successful answer: of a task, or of one picture (1.2, 1.3)."""
+    """The typed error for a failure told inside a successful answer: of a task, or of one picture."""
     rule = ark_rule(error.code, error.message, http_status=None)
     code = safe_text(error.code, secrets=secrets, limit=100)
     said = safe_text(error.message, secrets=secrets)

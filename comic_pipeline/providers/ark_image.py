@@ -1,4 +1,4 @@
-"""Volcengine Ark's picture models, Seedream (docs/providers.md 1.2): one synchronous call, one picture."""
+"""Volcengine Ark's picture models, Seedream: one synchronous call, one picture."""
 
 from decimal import Decimal
 from functools import partial

@@ -1,4 +1,4 @@
-"""Reading Ark's task documents (docs/providers.md 1.3): status words, errors, results, and which listed task is the one sought.
+"""Reading Ark's task documents (page 1521309): status words, errors, results, and which listed task is the one sought.
 
 Pure functions over vendor JSON; the calls are in `ark_video.py`.
 """

@@ -1,4 +1,4 @@
-"""Volcengine Ark's chat models (docs/providers.md 1.1): what they add to the shared chat wire."""
+"""Volcengine Ark's chat models: what they add to the shared chat wire."""
 
 import httpx
 

@@ -1,4 +1,4 @@
-"""Volcengine Ark's clip models, Seedance (docs/providers.md 1.3): create a task, look at it, find it in the list, cancel it.
+"""Volcengine Ark's clip models, Seedance: create a task (page 1520757), look at it, find it in the list, cancel it.
 
 Belongs here: the five verbs. Does not: reading a task document (`ark_tasks.py`). No `callback_url` is sent: it is unsigned, and
 polling is needed anyway.
@@ -137,7 +137,7 @@ class ArkVideo(HttpAdapter):
     async def cancel(self, job_id: str) -> CancelOutcome:
         """Drop a task that is still queued. Raises ProviderFault.
 
-        Looked at first, because DELETE of a finished task deletes its record and with it a paid result (1.3).
+        Looked at first, because DELETE of a finished task deletes its record and with it a paid result (page 1521720).
         """
         _, document = await self._look("GET", _path(job_id))
         word = str(document.get("status") or "") if document else ""
@@ -153,7 +153,7 @@ class ArkVideo(HttpAdapter):
         return CancelOutcome.CANCELLED
 
     async def find(self, request: ClipRequest, *, since: datetime) -> tuple[FoundJob, ...]:
-        """Tasks of the list that this request may have made, newest first; the list reaches 7 days back (1.3).
+        """Tasks of the list that this request may have made, newest first; the list reaches 7 days back (page 1521675).
 
         Raises ProviderFault when the list cannot be read to its end: a failed read must not look like "no such task".
         """

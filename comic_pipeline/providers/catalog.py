@@ -1,7 +1,7 @@
 """Models of text and voice services with their prices, how a model id is recognised, and whose hosts serve results.
 
 Belongs here: dated numbers with their source, and pure arithmetic on them. Pictures are in `catalog_image.py`, clips in
-`catalog_video.py`. Prices are list prices in CNY before discounts; sections are those of docs/providers.md of 2026-11-30. A model
+`catalog_video.py`. Prices are list prices in CNY before discounts, as read by 2026-11-30. A model
 that is not listed costs what the dearest of its kind costs, with one warning: an unknown price must never look like nothing.
 """
 
@@ -15,7 +15,7 @@ from comic_pipeline.model.money import cny
 
 logger = logging.getLogger(__name__)
 
-# Ark's results lie in TOS buckets of the region (1.2, 1.3); byteimg.com is the vendor's picture CDN.
+# Ark's results lie in TOS buckets of the region; byteimg.com is the vendor's picture CDN.
 ARK_RESULT_HOSTS = (".volces.com", ".bytepluses.com", ".byteimg.com")
 OPENAI_RESULT_HOSTS = ("oaidalleapiprodscus.blob.core.windows.net",)
 
@@ -23,13 +23,13 @@ OPENAI_RESULT_HOSTS = ("oaidalleapiprodscus.blob.core.windows.net",)
 CNY_PER_USD = Decimal("7.2")
 
 _MILLION = Decimal(1_000_000)
-# `doubao-<family>-<yymmdd>` at home, without `doubao-` overseas (1.0).
+# `doubao-<family>-<yymmdd>` at home, without `doubao-` overseas.
 _DATED_ID = re.compile(r"^(?P<home>doubao-)?(?P<family>[a-z][a-z0-9-]*)-(?P<date>\d{6})$")
 
 
 @dataclass(frozen=True)
 class ModelId:
-    """A model id taken apart. `overseas`: the BytePlus twin, whose limits are equal and whose prices are not (1.5)."""
+    """A model id taken apart. `overseas`: the BytePlus twin, whose limits are equal and whose prices are not."""
 
     family: str
     overseas: bool
@@ -67,9 +67,9 @@ def _dollars(fresh: str, cached: str, out: str, *, source: str) -> TextPrice:
 
 # A cached price that is not published is taken as the fresh one.
 _ARK_TEXT: dict[str, TextPrice] = {
-    "seed-2-1-lite": _yuan("0.80", "0.16", "2.70", source="1.5, 2026-10-04"),
-    "seed-2-1-turbo": _yuan("3", "3", "15", source="1.5, 2026"),
-    "seed-2-1-pro": _yuan("6", "6", "30", source="1.5, 2026"),
+    "seed-2-1-lite": _yuan("0.80", "0.16", "2.70", source="page 1544106, 2026-10-04"),
+    "seed-2-1-turbo": _yuan("3", "3", "15", source="page 1544106, 2026"),
+    "seed-2-1-pro": _yuan("6", "6", "30", source="page 1544106, 2026"),
 }
 _ARK_TEXT_DEAREST = _ARK_TEXT["seed-2-1-pro"]
 
@@ -105,10 +105,10 @@ def guess_tokens(text: str) -> int:
     return -(-len(text.encode("utf-8", errors="replace")) // 3)
 
 
-# Speech is sold by the character. Ark: 3 CNY per 10,000 (2.2, 2026-07-29); the page of V1 names no other price.
+# Speech is sold by the character. Ark: 3 CNY per 10,000 (page 1598757, 2026-07-29); the page of V1 names no other price.
 _OPENSPEECH_PER_CHARACTER = Decimal(3) / 10_000
 # gpt-4o-mini-tts: about 0.015 USD a minute; Chinese is spoken at about 4 characters a second, so 5 CNY per 10,000 covers it.
-# tts-1: 15 USD per million characters. Neither is listed in docs/providers.md; read 2025-11.
+# tts-1: 15 USD per million characters. OpenAI's list prices, read 2025-11.
 _OPENAI_PER_CHARACTER: dict[str, Decimal] = {
     "gpt-4o-mini-tts": Decimal(5) / 10_000,
     "tts-1": 15 * CNY_PER_USD / _MILLION,

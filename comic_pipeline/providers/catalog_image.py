@@ -1,6 +1,6 @@
 """Picture models: which sizes they accept, which fields they know, what a picture costs, and the size to ask for.
 
-Section numbers are those of docs/providers.md (1.2 limits, 1.5 prices), compiled 2026-11-30. Pure tables and arithmetic.
+Limits by Ark's image API, prices by quotes of its product page on the day named. Pure tables and arithmetic.
 """
 
 import functools
@@ -66,19 +66,34 @@ ARK_IMAGE_MODELS: dict[str, ImageModel] = {
                 pixels=(_SMALL, 4_624_220),
                 knows_sequence=False,
                 price="0.30",
-                source="1.2, 1.5 of 2026-07-30",
+                source="product page, 2026-07-30",
             ),
             price_large=Decimal("0.60"),
             large_from=2_360_000,
         ),
         _model(
-            "seedream-5-0", references=14, pixels=(_LARGE, _MOST), knows_sequence=True, price="0.22", source="1.2, 1.5 of 2026-07"
+            "seedream-5-0",
+            references=14,
+            pixels=(_LARGE, _MOST),
+            knows_sequence=True,
+            price="0.22",
+            source="product page, 2026-07",
         ),
         _model(
-            "seedream-4-5", references=14, pixels=(_LARGE, _MOST), knows_sequence=True, price="0.25", source="1.2, 1.5 of 2026-07"
+            "seedream-4-5",
+            references=14,
+            pixels=(_LARGE, _MOST),
+            knows_sequence=True,
+            price="0.25",
+            source="product page, 2026-07",
         ),
         _model(
-            "seedream-4-0", references=14, pixels=(_SMALL, _MOST), knows_sequence=True, price="0.20", source="1.2, 1.5 of 2026-07"
+            "seedream-4-0",
+            references=14,
+            pixels=(_SMALL, _MOST),
+            knows_sequence=True,
+            price="0.20",
+            source="product page, 2026-07",
         ),
     )
 }
@@ -130,7 +145,7 @@ def image_size(model: ImageModel, *, aspect: Aspect, resolution: Resolution) -> 
 
 
 def ark_image_price(model: ImageModel, *, pixels: int, images: int = 1) -> Decimal:
-    """CNY for `images` pictures of `pixels` each; only successful ones are billed (1.2)."""
+    """CNY for `images` pictures of `pixels` each; only successful ones are billed."""
     return cny((model.price_large if pixels > model.large_from else model.price) * images)
 
 

@@ -1,6 +1,6 @@
 """Clip models: how long, how large, which fields they know, how many tokens a clip is, and what a token costs.
 
-Section numbers are those of docs/providers.md (1.3 limits and token formula, 1.5 prices). Tables and arithmetic.
+Limits and fields by page 1520757, token formula and prices by page 1544106 on the day named. Tables and arithmetic.
 """
 
 import functools
@@ -15,7 +15,7 @@ from comic_pipeline.providers.catalog import read_model_id, warn_unlisted
 
 _HD, _FULL = Resolution.HD, Resolution.FULL_HD
 
-# Sizes tokens are counted with. 2.x and 1.5: 1280x720 fits the token counts that were seen, other shapes keep its area (1.3).
+# Sizes tokens are counted with. 2.x and 1.5: 1280x720 fits the token counts that were seen, other shapes keep its area.
 _SIZES: dict[tuple[Aspect, Resolution], Frame] = {
     (Aspect.WIDE, _HD): Frame(width=1280, height=720),
     (Aspect.TALL, _HD): Frame(width=720, height=1280),
@@ -24,7 +24,7 @@ _SIZES: dict[tuple[Aspect, Resolution], Frame] = {
     (Aspect.TALL, _FULL): Frame(width=1080, height=1920),
     (Aspect.SQUARE, _FULL): Frame(width=1440, height=1440),
 }
-# 1.0 makes slightly smaller pictures at 720p (1.3); its 1080p sizes are not listed and taken as above.
+# 1.0 makes slightly smaller pictures at 720p; its 1080p sizes are not listed and taken as above.
 _SIZES_1_0 = _SIZES | {
     (Aspect.WIDE, _HD): Frame(width=1248, height=704),
     (Aspect.TALL, _HD): Frame(width=704, height=1248),
@@ -50,7 +50,7 @@ class VideoModel:
     sizes: Mapping[tuple[Aspect, Resolution], Frame] = field(default_factory=lambda: _SIZES)
 
 
-# The dearest price of the table (2.5). It also stands for prices that are not published: 1.0 at all, 2.5 at 1080p (6).
+# The dearest price of the table (2.5). It also stands for prices that are not published: 1.0 at all, 2.5 at 1080p.
 _DEAREST = Decimal(70)
 
 
@@ -64,7 +64,7 @@ _GENERIC = VideoModel(
     seconds=(4, 12),
     prices=_prices("70", "70"),
     source="strictest and dearest of all families",
-    # Sound left on would cost twice as much at 1.5 and is a common copyright hit (1.4), so it is switched off explicitly.
+    # Sound left on would cost twice as much at 1.5 and is a common copyright hit, so it is switched off explicitly.
     sound=True,
     # `adaptive` is a value of the field for all, and the only one that 2.5 takes with a first frame.
     follows_frame=True,
@@ -78,7 +78,7 @@ ARK_VIDEO_MODELS: dict[str, VideoModel] = {
             family="seedance-1-0-pro",
             seconds=(2, 12),
             prices=_prices("70", "70"),
-            source="1.3; no price published",
+            source="no price published",
             sound=False,
             sizes=_SIZES_1_0,
         ),
@@ -86,21 +86,21 @@ ARK_VIDEO_MODELS: dict[str, VideoModel] = {
             family="seedance-1-0-pro-fast",
             seconds=(2, 12),
             prices=_prices("70", "70"),
-            source="1.3; no price published",
+            source="no price published",
             sound=False,
             sizes=_SIZES_1_0,
         ),
-        VideoModel(family="seedance-1-5-pro", seconds=(4, 12), prices=_prices("8", "8"), source="1.3, 1.5 of 2026-07-29"),
-        VideoModel(family="seedance-2-0", seconds=(4, 15), prices=_prices("46", "51"), source="1.3, 1.5 of 2026-06"),
-        VideoModel(family="seedance-2-0-fast", seconds=(4, 15), prices=_prices("37", None), source="1.3, 1.5 of 2026-06"),
-        VideoModel(family="seedance-2-0-mini", seconds=(4, 15), prices=_prices("23", None), source="1.3, 1.5 of 2026-06"),
+        VideoModel(family="seedance-1-5-pro", seconds=(4, 12), prices=_prices("8", "8"), source="page 1544106, 2026-07-29"),
+        VideoModel(family="seedance-2-0", seconds=(4, 15), prices=_prices("46", "51"), source="page 1544106, 2026-06"),
+        VideoModel(family="seedance-2-0-fast", seconds=(4, 15), prices=_prices("37", None), source="page 1544106, 2026-06"),
+        VideoModel(family="seedance-2-0-mini", seconds=(4, 15), prices=_prices("23", None), source="page 1544106, 2026-06"),
         VideoModel(
             family="seedance-2-5",
             seconds=(4, 30),
             prices=_prices("70", "70"),
-            source="1.3, 1.5 of 2026-07-31; 1080p not published",
+            source="page 1544106, 2026-07-31; 1080p not published",
             follows_frame=True,
-            # Seen to count twice the frames (1.3).
+            # Seen to count twice the frames.
             token_fps=48,
         ),
     )
@@ -142,5 +142,5 @@ def clip_tokens(model: VideoModel, *, seconds: int, aspect: Aspect, resolution: 
 
 
 def clip_price(model: VideoModel, *, tokens: int, resolution: Resolution) -> Decimal:
-    """CNY for a silent clip of so many tokens; only successful jobs are billed (1.3)."""
+    """CNY for a silent clip of so many tokens; only successful jobs are billed (page 1520757)."""
     return cny(model.prices[resolution] * tokens / 1_000_000)

@@ -87,7 +87,7 @@ class ChatAdapter(AtOnceAdapter[TextRequest]):
             billed = self._cost(document["usage"], request) if document and read_usage(document.get("usage")) else ZERO
             raise self._empty(f"an answer without choices ({reply.shape})", reply, cost=billed)
         ending = choice.get("finish_reason")
-        # finish_reason: stop, length, tool_calls, content_filter, function_call (1.1).
+        # finish_reason: stop, length, tool_calls, content_filter, function_call.
         if ending == "content_filter":
             reason = safe_text(str(choice.get("moderation_hit_type") or "no reason given"), secrets=self._secrets, limit=60)
             raise ProviderFault(

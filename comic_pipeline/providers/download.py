@@ -1,6 +1,6 @@
 """Fetching a finished result: from which hosts, how much, how long, and what a failure means.
 
-Results are signed URLs for GET only (HEAD fails at Ark, docs/providers.md 1.2) that live 24 h. A URL comes from an answer, so it
+Results are signed URLs for GET only (HEAD fails at Ark) that live 24 h. A URL comes from an answer, so it
 is not trusted: only the vendor's own hosts over https, the service's own host, and hosts that the operator listed.
 """
 
@@ -143,7 +143,7 @@ def _refused(status: int, *, host: str, service: str) -> ProviderFault:
         return ProviderFault(ErrorCode.REF_URL_UNREACHABLE, f"{said}; the link has expired or is gone", http_status=status)
     code = {408: ErrorCode.PROVIDER_TIMEOUT, 429: ErrorCode.PROVIDER_RATE_LIMIT, 504: ErrorCode.PROVIDER_TIMEOUT}.get(status)
     if code is None:
-        # 400 from a URL that was only just made goes away (docs/providers.md 1.3).
+        # 400 from a URL that was only just made goes away (seen at Ark).
         retryable = status == 400 or status >= 500
         code = ErrorCode.PROVIDER_ERROR if retryable else ErrorCode.REF_URL_UNREACHABLE
     return ProviderFault(code, said, http_status=status)

@@ -74,7 +74,7 @@ class VendorError:
 
 
 def read_error(document: JsonObject | None) -> VendorError | None:
-    """The error inside a JSON body, in any of the shapes that were seen (docs/providers.md 1.0); None when there is none.
+    """The error inside a JSON body, in any of the shapes that were seen; None when there is none.
 
     Ark and OpenAI: `{"error": {code, message, param, type}}`, through some relays wrapped in one more `error`; the gateway before
     Ark: `{"ResponseMetadata": {"Error": {Code, Message}}}`; through proxies: a flat `{code, message}`; some compatible servers:
@@ -101,7 +101,7 @@ def read_error(document: JsonObject | None) -> VendorError | None:
 
 
 def classify_status(status: int) -> ErrorCode:
-    """Our code for an HTTP status that came without a vendor code we know (docs/providers.md 1.4, last row: gateways)."""
+    """Our code for an HTTP status that came without a vendor code we know: a gateway's."""
     exact = {
         401: ErrorCode.PROVIDER_AUTH,
         402: ErrorCode.PROVIDER_QUOTA,

@@ -4,7 +4,7 @@ Belongs here: clients, time-outs, size caps, the translation of transport faults
 (`envelope.py` and the adapters), where results may be fetched from (`download.py`).
 
 The rule that protects money: a create is one HTTP request, never followed, never repeated. A fault before anything was sent is a
-plain ProviderFault; after that nobody knows, and it is OutcomeUnknown (docs/providers.md 1.4, last rows).
+plain ProviderFault; after that nobody knows, and it is OutcomeUnknown.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ from comic_pipeline.providers.interface import Go, JsonObject, at_once
 CONNECT_SECONDS = 10.0
 POLL_SECONDS = 30.0
 REPLY_MB = 64
-# Names under which vendors send their id of a call: Ark and OpenAI (1.0), speech (2.1).
+# Names under which vendors send their id of a call: Ark and OpenAI, speech.
 _REQUEST_ID_HEADERS = ("x-request-id", "x-tt-logid")
 # What httpcore tells its `trace` extension when it begins to connect, and when a connection is up and the first byte of a request
 # is about to be written.

@@ -1,4 +1,4 @@
-"""Reading the answer of `POST /images/generations`, which Ark and OpenAI-compatible services share (docs/providers.md 1.2, 3)."""
+"""Reading the answer of `POST /images/generations`, which Ark and OpenAI-compatible services share."""
 
 import base64
 import binascii
@@ -18,7 +18,7 @@ _DATA_URI = re.compile(r"data:[\w/+.-]{0,80};base64,")
 
 @dataclass(frozen=True)
 class Made:
-    """What was drawn: how many pictures, and the size that the vendor tells, which need not be what was asked for (1.2)."""
+    """What was drawn: how many pictures, and the size that the vendor tells, which need not be what was asked for."""
 
     images: int
     size: Frame | None
@@ -33,7 +33,7 @@ def read_image(
     failure: Callable[[VendorError], ProviderFault],
     price: Callable[[Made], Decimal],
 ) -> Done:
-    """The first picture of a successful answer. `failure` says what an error in its place means (1.2: `data[i].error`).
+    """The first picture of a successful answer. `failure` says what an error in its place means (`data[i].error`).
 
     Raises ProviderFault: EMPTY_RESPONSE when there is none, PROVIDER_ERROR when it cannot be read. One that was drawn and did not
     arrive costs.

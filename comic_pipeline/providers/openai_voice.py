@@ -1,4 +1,4 @@
-"""Speech of OpenAI-compatible services (docs/providers.md 3): `POST /audio/speech` answers with the raw bytes of the sound."""
+"""Speech of OpenAI-compatible services: `POST /audio/speech` answers with the raw bytes of the sound."""
 
 from decimal import Decimal
 

@@ -1,4 +1,4 @@
-"""Volcengine speech (docs/providers.md 2), what its two APIs share: errors by code and message, the price, what can be spoken.
+"""Volcengine speech (pages 1257584 and 1598757), what its two APIs share: errors, the price, what can be spoken.
 
 `openspeech_v1.py` is the one-shot call, `openspeech_v3.py` the one-way stream; `OPENSPEECH_API` chooses.
 """

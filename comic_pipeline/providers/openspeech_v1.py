@@ -1,4 +1,4 @@
-"""Volcengine speech V1 (docs/providers.md 2.1): `POST /api/v1/tts`, one JSON answer with the whole sound in base64."""
+"""Volcengine speech V1 (page 1257584): `POST /api/v1/tts`, one JSON answer with the whole sound in base64."""
 
 import uuid
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Volcengine speech V3 (docs/providers.md 2.2): `POST /api/v3/tts/unidirectional`, one JSON object a line, sound in pieces.
+"""Volcengine speech V3 (page 1598757): `POST /api/v3/tts/unidirectional`, one JSON object a line, sound in pieces.
 
 An error can be a line inside an HTTP 200 stream; a stream without its end line is a failure, and its sound is thrown away.
 """

@@ -8,7 +8,7 @@ import base64
 from comic_pipeline.model.errors import ErrorCode, ProviderFault
 from comic_pipeline.providers.interface import Picture
 
-# Input pictures of Seedance (docs/providers.md 1.3): side in pixels, width to height, bytes, and the whole body.
+# Input pictures of Seedance (page 1520757): side in pixels, width to height, bytes, and the whole body.
 SIDES = (300, 6_000)
 RATIOS = (0.4, 2.5)
 PICTURE_BYTES = 30 * 1024 * 1024
@@ -33,7 +33,7 @@ def sniff_picture(data: bytes) -> str | None:
 
 
 def data_uri(picture: Picture) -> str:
-    """The picture as `data:image/<lowercase format>;base64,…` (1.2). Raises ProviderFault(INPUT_INVALID) for anything else."""
+    """The picture as `data:image/<lowercase format>;base64,…`. Raises ProviderFault(INPUT_INVALID) for anything else."""
     return f"data:{_mime(picture)};base64,{base64.b64encode(picture.read()).decode('ascii')}"
 
 

@@ -17,7 +17,7 @@ R = TypeVar("R")
 
 # About two minutes in all: a longer outage is left to the next round, which fetches again.
 _WAITS = (1.0, 2.0, 4.0, 8.0, 15.0, 30.0, 60.0)
-# Signed links live this long (docs/providers.md 1.2); after that no retry can help.
+# Signed links live this long (Ark's pictures and clips alike); after that no retry can help.
 _LINK_LIFE = timedelta(hours=24)
 
 

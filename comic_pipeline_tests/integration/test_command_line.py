@@ -171,7 +171,7 @@ def test_an_estimate_is_said_before_anything_is_asked(home: Path) -> None:
     ark = {"COMIC_TEXT_PROVIDER": "ark", "COMIC_IMAGE_PROVIDER": "ark", "COMIC_VIDEO_PROVIDER": "ark", "ARK_API_KEY": "test-key"}
     done = comic(home, "submit", "一只猫", "--user", "u", "--estimate", "--json", **ark)
     found = json.loads(done.stdout)
-    # 3 clips of 5 s at 720p: 108,900 tokens each at 46 CNY per million (docs/providers.md 1.5); 3 pictures at 0.22.
+    # 3 clips of 5 s at 720p: 108,900 tokens each at 46 CNY per million; 3 pictures at 0.22.
     assert (found["clips"], found["frames"], found["budget"]) == ("15.028200", "0.660000", "2")
     shown = comic(home, "submit", "一只猫", "--user", "u", "--estimate", **ark)
     assert "over the budget of ¥2.00" in shown.stdout

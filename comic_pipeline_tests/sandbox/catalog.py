@@ -1,7 +1,8 @@
 """The models the sandbox knows: limits, picture sizes and list prices, each as the vendors' pages state them.
 
-Belongs here: facts about models. Does not: checking a request against them (`validation.py`, `video_rules.py`). Source of
-every number: docs/providers.md 1.2, 1.3, 1.5 and 2; what it lacks is absent here (price None = unknown, booked as unpriced).
+Belongs here: facts about models. Does not: checking a request against them (`validation.py`, `video_rules.py`). Source of every
+number: the vendors' pages that `comic_pipeline/providers/__init__.py` names. What they lack is absent here (price None = unknown,
+booked as unpriced).
 """
 
 import re

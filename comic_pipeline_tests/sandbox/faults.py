@@ -125,7 +125,7 @@ class Fault(BaseModel):
     word: str = ""
 
 
-# Codes of docs/providers.md 1.4 and the status each comes with.
+# Codes of Ark's page 1299023 and the status each comes with.
 _STATUS: dict[str, int] = {
     "InvalidAccountStatus": 401,
     "AuthenticationError": 401,

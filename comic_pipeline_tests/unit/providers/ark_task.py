@@ -1,4 +1,4 @@
-"""Seedance task documents as Ark sends them (docs/providers.md 1.3), and the adapter that reads them."""
+"""Seedance task documents as Ark sends them (page 1521309), and the adapter that reads them."""
 
 from datetime import UTC, datetime
 from typing import Any

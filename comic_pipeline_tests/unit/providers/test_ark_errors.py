@@ -1,4 +1,4 @@
-"""Every documented Ark error code (docs/providers.md 1.4) has a meaning, and retryability follows from it."""
+"""Every documented Ark error code (Ark's page 1299023) has a meaning, and retryability follows from it."""
 
 import pytest
 

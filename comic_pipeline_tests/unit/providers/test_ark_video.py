@@ -206,7 +206,7 @@ def test_whole_error_answer_to_a_create_is_a_known_outcome(answer: httpx.Respons
     ],
 )
 def test_status_words_are_understood(word: str, phase: Phase) -> None:
-    """Section 1.3; the vendor's own word is kept for people."""
+    """Page 1521309; the vendor's own word is kept for people."""
     status = polled(httpx.Response(200, json=task(word)))
     assert (status.phase, status.word, status.done, status.fault) == (phase, word, None, None)
 

@@ -1,4 +1,4 @@
-"""Sizes, lengths, tokens and prices against the numbers of docs/providers.md."""
+"""Sizes, lengths, tokens and prices against the vendor's published numbers."""
 
 import logging
 from decimal import Decimal
@@ -81,7 +81,7 @@ def test_film_larger_than_the_model_draws_is_refused_before_any_spend() -> None:
     ],
 )
 def test_picture_prices_are_those_of_the_list(model: str, pixels: int, price: str) -> None:
-    """Section 1.5; 5.0-pro costs twice as much above 2.36 megapixels."""
+    """Page 1544106; 5.0-pro costs twice as much above 2.36 megapixels."""
     assert ark_image_price(ark_image_model(model), pixels=pixels) == Decimal(price)
 
 
@@ -94,7 +94,7 @@ def test_picture_prices_are_those_of_the_list(model: str, pixels: int, price: st
     ],
 )
 def test_clip_tokens_match_the_bodies_that_were_seen(model: str, seconds: int, tokens: int) -> None:
-    """Section 1.3: (seconds * 24 + 1) * W * H / 1024, twice the frames at 2.5."""
+    """The formula of page 1544106: (seconds * 24 + 1) * W * H / 1024, twice the frames at 2.5."""
     assert clip_tokens(ark_video_model(model), seconds=seconds, aspect=Aspect.WIDE, resolution=HD) == tokens
 
 
@@ -110,7 +110,7 @@ def test_clip_tokens_match_the_bodies_that_were_seen(model: str, seconds: int, t
     ],
 )
 def test_clip_prices_are_those_of_the_list(model: str, resolution: Resolution, price: str) -> None:
-    """Section 1.5, for 108,900 tokens: 5.01 CNY at 2.0 and 4.03 at fast are its own examples."""
+    """Page 1544106, for 108,900 tokens: 5.01 CNY at 2.0 and 4.03 at fast are its own examples."""
     assert clip_price(ark_video_model(model), tokens=108_900, resolution=resolution) == Decimal(price)
 
 
@@ -148,7 +148,7 @@ def test_every_clip_model_has_a_price_above_zero(family: str) -> None:
 
 
 def test_text_price_counts_cached_input_apart() -> None:
-    """Section 1.5: lite 0.80 fresh, 0.16 cached, 2.70 out per million tokens."""
+    """Page 1544106: lite 0.80 fresh, 0.16 cached, 2.70 out per million tokens."""
     price = ark_text_price("doubao-seed-2-1-lite-261001")
     assert price.of(prompt=1_000_000, cached=500_000, completion=1_000_000) == Decimal("3.18")
     assert price.of(prompt=100, cached=1_000_000, completion=0) == Decimal("0.000016")

@@ -86,7 +86,7 @@ def service(name: str = "ark_video", *, base_url: str = BASE, allowed: frozenset
 
 
 def ark_error(status: int, code: str, message: str = "it did not work", **headers: str) -> httpx.Response:
-    """Ark's error envelope (docs/providers.md 1.0)."""
+    """Ark's error envelope."""
     error = {"code": code, "message": f"{message} Request id: 0217", "param": "", "type": "BadRequest"}
     return httpx.Response(status, json={"error": error}, headers=headers)
 
