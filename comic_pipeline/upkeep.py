@@ -1,6 +1,6 @@
 """What the reconciler sees to beside moving stages: jobs left at providers, tasks left behind, projects that take too long.
 
-Belongs here: one short act a row, called by `workflow.py` in a transaction of its own. Does not: polling a job (`work/`): a
+Belongs here: one short act a row, called by `workflow/` in a transaction of its own. Does not: polling a job (`work/`): a
 settle round is an ordinary run of the stage in which every create is refused.
 """
 

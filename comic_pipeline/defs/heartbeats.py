@@ -7,7 +7,6 @@ from pathlib import Path
 import dagster as dg
 from dagster._core.instance.config import is_dagster_home_set
 from dagster_postgres.utils import DagsterPostgresException
-from dagster_shared.error import DagsterError
 
 from comic_pipeline.store.database import DatabaseFault
 
@@ -37,7 +36,7 @@ def read_heartbeats(dagster_home: Path) -> Heartbeats:
         with dg.DagsterInstance.get() if is_dagster_home_set() else dg.DagsterInstance.from_config(str(dagster_home)) as instance:
             found, now = instance.get_daemon_heartbeats(), datetime.now(UTC).timestamp()
             required = instance.get_required_daemon_types()
-    except (DagsterError, DagsterPostgresException, DatabaseFault) as fault:
+    except (dg.DagsterError, DagsterPostgresException, DatabaseFault) as fault:
         return Heartbeats({}, unreadable=f"Dagster's storage cannot be opened ({type(fault).__name__})")
     ages = {name: now - found[name].timestamp if name in found else None for name in required}
     errors = tuple(error.message.strip()[:200] for beat in found.values() for error in beat.errors or ())

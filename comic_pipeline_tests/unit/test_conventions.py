@@ -2,7 +2,9 @@
 
 import ast
 import re
+import tomllib
 from collections.abc import Iterator
+from importlib.metadata import packages_distributions
 from itertools import chain
 from pathlib import Path
 
@@ -90,3 +92,40 @@ def test_every_test_says_what_it_shows() -> None:
         for node in _functions(file)
         if node.name.startswith("test_") and not ast.get_docstring(node)
     ] == []
+
+
+# Installed, and imported by no line of ours.
+NOT_IMPORTED = {
+    "dagster-aws": "docker/dagster.yaml names its log storage",
+    "dagster-docker": "docker/dagster.docker.yaml names its launcher",
+    "dagster-graphql": "the webserver's API",
+    "dagster-webserver": "started by its command",
+    "editables": "builds the editable install",
+    "hatchling": "builds the editable install",
+    "otio-cmx3600-adapter": "a plug-in of opentimelineio",
+    "otio-fcpx-xml-adapter": "a plug-in of opentimelineio",
+    "psycopg2-binary": "SQLAlchemy's driver",
+}
+# Imported, and there with a package that is declared.
+COMES_WITH = {"botocore": "boto3", "mypy-boto3-s3": "boto3-stubs, for the type checker alone"}
+
+
+def test_what_is_installed_is_what_is_imported() -> None:
+    """A package that nothing uses is one more to trust; one that is only there by way of another may go with it."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    declared = {re.split(r"[^\w-]", wanted)[0] for wanted in project["dependencies"]}
+    homes = packages_distributions()
+    imported = {_plain(home) for file in PRODUCT for name in _imports(file) for home in homes.get(name, ())}
+    assert imported - {"comic-pipeline"} - COMES_WITH.keys() == declared - NOT_IMPORTED.keys()
+
+
+def _plain(distribution: str) -> str:
+    return re.sub(r"[-_.]+", "-", distribution).lower()
+
+
+def _imports(file: Path) -> Iterator[str]:
+    for node in ast.walk(TREES[file]):
+        if isinstance(node, ast.Import):
+            yield from (alias.name.partition(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield (node.module or "").partition(".")[0]
