@@ -30,7 +30,7 @@ def settle_left_behind(connection: Connection, project_id: str, *, now: datetime
     """End what no run works on any more in a project that has stopped, and ask for a round that follows jobs still open.
 
     A cancelled project's paid jobs are followed to their end: the result is kept as an unused candidate and its cost booked. In
-    other stopped projects the attempts stay as they are: a retry goes on from them.
+    other stopped projects the attempts stay as they are: a retry goes on from them, until the provider has forgotten the job.
     """
     projects.lock(connection, project_id)
     project = projects.get(connection, project_id)
@@ -38,6 +38,9 @@ def settle_left_behind(connection: Connection, project_id: str, *, now: datetime
         return False
     latest, history = stages.latest(connection, project_id), stages.history(connection, project_id)
     open_stages = {stage for stage, row in latest.items() if row.status in OPEN_STAGE_STATUSES}
+    for task in leftovers.overdue(connection, project_id, now=now):
+        if STAGE_OF_TASK[task.task_type] not in open_stages:
+            leftovers.write_off(connection, task.task_id, now=now)
     to_follow: set[Stage] = set()
     for task in leftovers.of_project(connection, project_id, now=now):
         stage = STAGE_OF_TASK[task.task_type]

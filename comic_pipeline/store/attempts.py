@@ -4,6 +4,7 @@
 nothing can slip between the check and the promise to pay.
 """
 
+from collections.abc import Collection
 from datetime import datetime, timedelta
 from decimal import Decimal
 
@@ -23,8 +24,6 @@ from comic_pipeline.store.spending import check_spend
 
 # Any number that nothing else in the database locks; `spending.py` has the neighbouring one.
 _JOB_LOCK = 7_262_003
-# An id may belong to an attempt that began before the one that it is offered to.
-_EARLIER = timedelta(days=1)
 
 
 def begin(  # noqa: PLR0913  # the gate: each argument is one fact that it checks or writes
@@ -74,7 +73,7 @@ def mark_submitted(connection: Connection, attempt: Attempt, *, request_id: str)
     """
     if connection.dialect.name == "postgresql":
         connection.execute(select(func.pg_advisory_xact_lock(_JOB_LOCK)))
-    if request_id in known_request_ids(connection, attempt.provider_id, since=attempt.started_at - _EARLIER):
+    if owner_of(connection, attempt.provider_id, request_id) is not None:
         raise OutcomeUnknown(ErrorCode.OUTCOME_UNKNOWN, f"job {request_id} belongs to another attempt already")
     connection.execute(update(tasks).where(tasks.c.task_id == attempt.task_id).values(provider_request_id=request_id))
     return _change(connection, attempt, old=(AttemptState.INTENT,), state=AttemptState.SUBMITTED, provider_request_id=request_id)
@@ -181,10 +180,10 @@ def of_project(connection: Connection, project_id: str) -> list[Attempt]:
     return [read_row(Attempt, row) for row in rows]
 
 
-def known_request_ids(connection: Connection, provider_id: str, *, since: datetime) -> set[str]:
-    """Ids that some attempt already owns: a job in the provider's list that is one of these is not a lost one."""
+def owned(connection: Connection, provider_id: str, request_ids: Collection[str]) -> set[str]:
+    """Which of these ids some attempt has already: such a job in the provider's list is not a lost one."""
     statement = select(attempts.c.provider_request_id).where(
-        attempts.c.provider_id == provider_id, attempts.c.provider_request_id.is_not(None), attempts.c.started_at >= since
+        attempts.c.provider_id == provider_id, attempts.c.provider_request_id.in_(request_ids)
     )
     return set(connection.execute(statement).scalars())
 

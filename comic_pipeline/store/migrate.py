@@ -10,7 +10,7 @@ from comic_pipeline.model.errors import ErrorCode, Refused, StorageFault
 from comic_pipeline.store.database import Database
 
 # The last revision, written down because a run process checks it at every start and Alembic is slow to import.
-HEAD = "0007"
+HEAD = "0008"
 # Any number that nothing else in the database locks.
 _MIGRATION_LOCK = 7_262_002
 _NEWER = "this code is older than the database: run the version that migrated it, or restore the backup from before"

@@ -119,6 +119,7 @@ projects = Table(
     Index("projects_by_user", "user_id", "status"),
     Index("projects_by_status", "status", "updated_at"),
     Index("projects_by_content", "user_id", "content_hash"),
+    Index("projects_by_update", "updated_at"),
 )
 
 _ACTIVE = ", ".join(f"'{state}'" for state in ACTIVE_PROJECT_STATES)
@@ -210,7 +211,8 @@ tasks = Table(
     _one_of("error_code", ErrorCode, nullable=True),
     Index("tasks_by_cancel", "status", "cancel_requested"),
     Index("tasks_by_end", "status", "finished_at"),
-    Index("tasks_by_shot", "project_id", "task_type", "shot_seq"),
+    Index("tasks_by_progress", "project_id", "task_type", "status"),
+    Index("tasks_by_craft", "task_type", "provider_id", "status", "finished_at"),
 )
 Index(
     "one_active_task_per_relation",
@@ -246,7 +248,7 @@ attempts = Table(
     _one_of("kind", AttemptKind),
     _one_of("state", AttemptState),
     Index("attempts_by_day", "started_at"),
-    Index("attempts_by_provider", "provider_id", "state"),
+    Index("attempts_by_job", "provider_id", "provider_request_id"),
 )
 
 Index(

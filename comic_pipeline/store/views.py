@@ -79,11 +79,15 @@ def moving(connection: Connection, *, since: datetime | None) -> list[ProjectPro
 
     The longest unmoved come first.
     """
-    statement = select(_progress).order_by(_progress.c.updated_at, _progress.c.project_id)
+    statements = [select(_progress)]
     if since is not None:
+        # Two questions and not one with an OR, which SQLite would answer by looking at every project there ever was.
         at_work = [state for state in ACTIVE_PROJECT_STATES if state is not ProjectState.QUEUED]
-        statement = statement.where(_progress.c.status.in_(at_work) | (_progress.c.updated_at >= since))
-    return [read_row(ProjectProgress, row) for row in connection.execute(statement).mappings()]
+        wanted = (_progress.c.status.in_(at_work), _progress.c.updated_at >= since)
+        statements = [select(_progress).where(one) for one in wanted]
+    rows = (row for statement in statements for row in connection.execute(statement).mappings())
+    found = {row["project_id"]: read_row(ProjectProgress, row) for row in rows}
+    return sorted(found.values(), key=lambda one: (one.updated_at, one.project_id))
 
 
 def costs(connection: Connection, project_id: str | None) -> list[CostLine]:

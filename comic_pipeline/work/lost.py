@@ -126,7 +126,6 @@ async def _candidates(desk: Desk, attempt: Attempt, *, provider: Provider[R], re
             await desk.clock.sleep(_LOOK_EVERY)
         else:
             break
-    # A day back: an id may belong to an attempt that began before this one.
-    since = attempt.started_at - timedelta(days=1)
-    known = await desk.look(lambda connection: attempts.known_request_ids(connection, provider.name, since=since))
-    return tuple(job for job in listed if job.job_id not in known)
+    ids = [job.job_id for job in listed]
+    owned = await desk.look(lambda connection: attempts.owned(connection, provider.name, ids))
+    return tuple(job for job in listed if job.job_id not in owned)

@@ -13,7 +13,7 @@ from comic_pipeline.model.stage import StageRow, due_stages, shown_state, stalle
 from comic_pipeline.model.stage_end import StageEnd
 from comic_pipeline.model.workflow import ACTIVE_PROJECT_STATES, ProjectState, Stage
 from comic_pipeline.settings import Settings
-from comic_pipeline.store import projects, stages
+from comic_pipeline.store import leftovers, projects, stages
 from comic_pipeline.store.database import Connection
 from comic_pipeline.workflow.ending import move_on
 from comic_pipeline.workflow.rows import Rows
@@ -52,8 +52,10 @@ class Advancer:
         state = shown_state(latest)
         finished = {"finished_at": now} if state is ProjectState.PENDING_REVIEW else {}
         projects.move(connection, project_id, old=(ProjectState(project.status),), new=state, now=now, **finished)
-        if state is ProjectState.PENDING_REVIEW and project.tier in self.settings.auto_approve:
-            service.approve_unattended(connection, project_id, now=now)
+        if state is ProjectState.PENDING_REVIEW:
+            leftovers.end_unwanted(connection, project_id, now=now)
+            if project.tier in self.settings.auto_approve:
+                service.approve_unattended(connection, project_id, now=now)
         return True
 
     def _finish_cancel(

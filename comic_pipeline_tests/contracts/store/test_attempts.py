@@ -178,15 +178,15 @@ def test_a_repair_is_an_attempt_of_its_own(database: Database, task: Task) -> No
     assert (repair.kind, repair.number) == (AttemptKind.REPAIR, 2)
 
 
-def test_known_ids_are_those_of_one_provider_since_a_time(database: Database, task: Task) -> None:
+def test_a_job_has_one_owner_at_its_provider(database: Database, task: Task) -> None:
     """A job in the provider's list that another attempt owns is not a lost one."""
     with database.write() as connection:
         old = attempts.mark_submitted(connection, begin(connection, task, at=later(-100)), request_id="old")
         attempts.mark_failed(connection, old, http_status=None, provider_code="", now=NOW)
         attempts.mark_submitted(connection, begin(connection, task), request_id="job-1")
-        assert attempts.known_request_ids(connection, "ark_image", since=NOW) == {"job-1"}
-        assert attempts.known_request_ids(connection, "ark_image", since=later(-100)) == {"old", "job-1"}
-        assert attempts.known_request_ids(connection, "ark_video", since=later(-100)) == set()
+        assert attempts.owned(connection, "ark_image", ["old", "job-1", "job-2"]) == {"old", "job-1"}
+        assert attempts.owned(connection, "ark_video", ["old", "job-1"]) == set()
+        assert attempts.owned(connection, "ark_image", []) == set()
 
 
 def test_an_attempt_of_no_task_is_refused(database: Database, task: Task) -> None:

@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import pytest
+
 from comic_pipeline.model.errors import ErrorCode
 from comic_pipeline.model.ledger import Claimed, Worker
 from comic_pipeline.model.money import cny
@@ -10,6 +12,7 @@ from comic_pipeline.model.workflow import ProjectState, RunPhase, Stage, Submiss
 from comic_pipeline.settings import load_settings
 from comic_pipeline.store import attempts, ledger, stages
 from comic_pipeline.store.database import Database
+from comic_pipeline.store.schema import attempts as attempt_rows
 from comic_pipeline_tests.builders import a_frame, a_picture, a_project, a_worker
 from comic_pipeline_tests.contracts.store.acts import begin, claimed
 from comic_pipeline_tests.contracts.workflow.world import World
@@ -44,6 +47,13 @@ def task_of(world: World, task: Task) -> Task:
     """The task as it is now."""
     with world.database.read() as connection:
         return ledger.get(connection, task.task_id)
+
+
+def open_attempts(world: World, task: Task) -> int:
+    """How many creates of the task nobody knows the end of."""
+    with world.database.read() as connection:
+        found = attempts.of_task(connection, task.task_id)
+    return sum(one.state in (AttemptState.INTENT, AttemptState.SUBMITTED) for one in found)
 
 
 def test_rounds_after_a_death_wait_longer_each_time(world: World) -> None:
@@ -132,6 +142,71 @@ def test_a_stage_that_dies_for_good_leaves_no_task_running(world: World) -> None
         assert [one.state for one in attempts.of_task(connection, task.task_id)] == [AttemptState.SUBMITTED]
 
 
+def test_what_a_redo_has_replaced_does_not_stay_open_for_ever(world: World) -> None:
+    """A picture timed out and was redone with other words: when the film is finished, the old wish ends and its job is booked.
+
+    The job stays what it is for as long as its provider knows it: until then somebody may still go back to it.
+    """
+    task = under_way(world, at_frames(world), submitted=True)
+    with world.database.write() as connection:
+        ledger.end(connection, task.task_id, status=TaskStatus.FAILED, code=ErrorCode.TASK_TIMEOUT, message="slow", now=world.now)
+    world.report(FRAMES, ErrorCode.TASK_TIMEOUT)
+    world.run_of(FRAMES).phase = RunPhase.FAILED
+    settle_down(world)
+    world.ask(SubmissionKind.REDO, {"stage": "frames", "shots": [0]}, project="p1")
+    settle_down(world)
+    assert task_of(world, task).status is TaskStatus.PENDING
+    while world.project().status != ProjectState.PENDING_REVIEW:
+        world.finish_open()
+        world.tick()
+    settle_down(world)
+    ended = task_of(world, task)
+    assert (ended.status, ended.error_code) == (TaskStatus.CANCELLED, ErrorCode.CANCELLED)
+    assert open_attempts(world, task) == 1
+    world.wait(6 * 86_400)
+    settle_down(world)
+    assert open_attempts(world, task) == 0
+    assert (task_of(world, task).status, task_of(world, task).cost_actual) == (TaskStatus.CANCELLED, cny("0.22"))
+
+
+@pytest.mark.parametrize("state", ["submitted", "intent"])
+def test_a_job_that_nobody_goes_back_to_is_booked_before_its_provider_forgets_it(world: World, state: str) -> None:
+    """A stopped project that is never retried: its reservation must not stand in the books for ever, neither paid nor free."""
+    task = under_way(world, at_frames(world), submitted=True)
+    with world.database.write() as connection:
+        if state == "intent":
+            connection.execute(attempt_rows.update().values(state=AttemptState.INTENT, provider_request_id=None))
+        ledger.end(
+            connection,
+            task.task_id,
+            status=TaskStatus.MANUAL_REQUIRED,
+            code=ErrorCode.OUTCOME_UNKNOWN,
+            message="?",
+            now=world.now,
+        )
+    world.report(FRAMES, ErrorCode.OUTCOME_UNKNOWN)
+    world.run_of(FRAMES).phase = RunPhase.FAILED
+    world.wait(6 * 86_400 - 60)
+    settle_down(world)
+    assert world.project().status == ProjectState.MANUAL_REQUIRED
+    assert open_attempts(world, task) == 1
+    world.wait(60)
+    settle_down(world)
+    with world.database.read() as connection:
+        (attempt,) = attempts.of_task(connection, task.task_id)
+    assert (attempt.state, attempt.cost) == (AttemptState.UNKNOWN, cny("0.22"))
+    assert task_of(world, task).status is TaskStatus.MANUAL_REQUIRED
+
+
+def test_a_job_of_a_project_in_production_is_never_written_off(world: World) -> None:
+    """It is followed, however old: the run that works on it decides."""
+    task = under_way(world, at_frames(world), submitted=True)
+    world.wait(7 * 86_400)
+    world.heartbeat(world.run_of(FRAMES))
+    settle_down(world)
+    assert open_attempts(world, task) == 1
+
+
 def test_a_project_that_takes_too_long_fails_and_a_retry_has_its_time_again(database: Database) -> None:
     """WaooAI 61: finished work stays; Pixelle 48: nothing waits without end. Time in the queue does not count."""
     world = World(database, load_settings(COMIC_PROJECT_TIMEOUT="100"))
@@ -149,6 +224,42 @@ def test_a_project_that_takes_too_long_fails_and_a_retry_has_its_time_again(data
     world.ask(SubmissionKind.RETRY, project="p1")
     world.tick()
     assert world.project().status == ProjectState.SCRIPT
+
+
+def test_a_retry_that_comes_while_the_timed_out_run_still_stops_is_kept(database: Database) -> None:
+    """A backend retries at once; the run that was told to stop ends as terminated, and must not cancel what goes on."""
+    world = World(database, load_settings(COMIC_PROJECT_TIMEOUT="100"))
+    task = under_way(world, at_frames(world), submitted=True)
+    world.wait(101)
+    world.tick()
+    assert world.project().status == ProjectState.FAILED
+    world.ask(SubmissionKind.RETRY, project="p1")
+    world.run_of(FRAMES).phase = RunPhase.CANCELED
+    settle_down(world)
+    assert world.project().status == ProjectState.IMAGE
+    assert world.rounds()[FRAMES].status is StageStatus.QUEUED
+    assert not task_of(world, task).cancel_requested
+    world.run_of(FRAMES).phase = RunPhase.CANCELED
+    settle_down(world)
+    assert world.project().status == ProjectState.CANCELLED
+
+
+def test_a_retry_that_comes_while_a_cancelled_project_is_settled_is_kept(world: World) -> None:
+    """The settle round stops as cancelled work does; the project was taken up again, so an ordinary round follows."""
+    task = under_way(world, at_frames(world), submitted=True)
+    world.run_of(FRAMES).phase = RunPhase.CANCELED
+    settle_down(world)
+    assert world.rounds()[FRAMES].scope == "settle"
+    world.begin(FRAMES)
+    world.ask(SubmissionKind.RETRY, project="p1")
+    with world.database.write() as connection:
+        ledger.claim(connection, a_frame(), a_worker("w2"), now=world.now)
+        ledger.end(connection, task.task_id, status=TaskStatus.CANCELLED, code=ErrorCode.CANCELLED, message="", now=world.now)
+    world.report(FRAMES, ErrorCode.CANCELLED)
+    world.run_of(FRAMES).phase = RunPhase.FAILED
+    settle_down(world)
+    assert (world.project().status, world.rounds()[FRAMES].scope) == (ProjectState.IMAGE, None)
+    assert (task_of(world, task).status, task_of(world, task).cancel_requested) == (TaskStatus.PENDING, False)
 
 
 def test_a_run_stopped_at_its_max_runtime_timed_out(world: World) -> None:
