@@ -19,6 +19,21 @@ from comic_pipeline.store.rows import read_row
 from comic_pipeline.store.schema import tasks
 
 _ENDED = (TaskStatus.FAILED, TaskStatus.CANCELLED, TaskStatus.MANUAL_REQUIRED)
+# What a person's wish to go on gives back: the allowance, the time, and a cancel that was taken back.
+_FRESH: dict[str, Any] = {
+    "retry_count": 0,
+    "deadline_at": None,
+    "cancel_requested": False,
+    "cancel_requested_at": None,
+    "cancel_reason": None,
+}
+_RENEWED = _FRESH | {
+    "status": TaskStatus.PENDING,
+    "not_before": None,
+    "error_code": None,
+    "cancelled_at": None,
+    "finished_at": None,
+}
 
 
 def claim(connection: Connection, new: NewTask, worker: Worker, *, now: datetime) -> Claim:
@@ -143,26 +158,9 @@ def renew(connection: Connection, project_id: str, types: tuple[TaskType, ...]) 
     cancel that was taken back would stop it again. Returns how many tasks had ended.
     """
     of_types = (tasks.c.project_id == project_id) & tasks.c.task_type.in_(types)
-    fresh = {
-        "retry_count": 0,
-        "deadline_at": None,
-        "cancel_requested": False,
-        "cancel_requested_at": None,
-        "cancel_reason": None,
-    }
-    connection.execute(update(tasks).where(of_types, tasks.c.status == TaskStatus.RUNNING).values(fresh))
+    connection.execute(update(tasks).where(of_types, tasks.c.status == TaskStatus.RUNNING).values(_FRESH))
     done = connection.execute(
-        update(tasks)
-        .where(of_types, tasks.c.status.in_((*_ENDED, TaskStatus.RETRYING)))
-        .values(
-            **fresh,
-            status=TaskStatus.PENDING,
-            not_before=None,
-            error_code=None,
-            error_message=None,
-            cancelled_at=None,
-            finished_at=None,
-        )
+        update(tasks).where(of_types, tasks.c.status.in_((*_ENDED, TaskStatus.RETRYING))).values(**_RENEWED, error_message=None)
     )
     return done.rowcount
 
@@ -273,8 +271,6 @@ def _leave(connection: Connection, task_id: str, **values: Any) -> None:
 def renew_one(connection: Connection, task_id: str, *, note: str) -> bool:
     """A person decided about one task: it is to be done again, or gone on with. False when it has not ended."""
     done = connection.execute(
-        update(tasks)
-        .where(tasks.c.task_id == task_id, tasks.c.status.in_(_ENDED))
-        .values(status=TaskStatus.PENDING, retry_count=0, not_before=None, deadline_at=None, error_code=None, error_message=note)
+        update(tasks).where(tasks.c.task_id == task_id, tasks.c.status.in_(_ENDED)).values(**_RENEWED, error_message=note)
     )
     return done.rowcount == 1

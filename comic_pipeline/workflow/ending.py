@@ -4,6 +4,7 @@ Belongs here: writing what `model/workflow.py: decide_end` decides, in the calle
 """
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from uuid import uuid4
 
@@ -50,6 +51,9 @@ def end_round(
         _after_release(connection, project, row, end, now=now)
     elif project.status in ACTIVE_PROJECT_STATES:
         # Elsewhere nothing goes on by itself: a retry or a redo takes up what did not pass.
+        if _outlived(connection, project, row, end):
+            ledger.renew(connection, project.id, STAGE_RULES[row.stage].crafts)
+            end = replace(end, again=True)
         if end.again:
             refused = [verdict for verdict in given.values() if not verdict.passed]
             scope = _remake(connection, project, row, refused, now=now) if end.code is ErrorCode.QC_FAILED and refused else None
@@ -73,6 +77,15 @@ def move_on(connection: Connection, project: Project, stage: Stage, end: StageEn
             message = f"not started: {stage} ended {end.status}"
             stages.end(connection, row.id, status=StageStatus.CANCELLED, code=None, message=message, now=now)
     _stop(connection, project, stage, end, old=ACTIVE_PROJECT_STATES, new=state, now=now)
+
+
+def _outlived(connection: Connection, project: Project, row: StageRow, end: StageEnd) -> bool:
+    """Whether the round was stopped for what its project had been stopped for, before a person took the project up again.
+
+    A retry may come while the run of a project that timed out, or a round that settles a cancelled one, is still at work.
+    """
+    stopped = end.status is StageStatus.CANCELLED and not project.cancel_requested
+    return stopped and row.requested_at < projects.opened_at(connection, project.id)
 
 
 def _decide(

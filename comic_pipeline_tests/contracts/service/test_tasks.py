@@ -11,6 +11,7 @@ from comic_pipeline.model.task import Attempt, AttemptState, Task, TaskStatus
 from comic_pipeline.model.workflow import ProjectState
 from comic_pipeline.store import attempts, ledger
 from comic_pipeline.store.database import Database
+from comic_pipeline.store.schema import tasks as task_rows
 from comic_pipeline_tests.builders import NOW, a_frame, a_project, begin_project, later
 from comic_pipeline_tests.contracts.store.acts import begin, claimed
 from comic_pipeline_tests.reckoning import spent_by
@@ -58,6 +59,17 @@ def test_an_adopted_job_is_polled_by_the_next_round(database: Database) -> None:
     assert isinstance(claim, Claimed)
     assert claim.last is not None
     assert claim.last.provider_request_id == "cgt-1"
+
+
+def test_a_decided_task_is_not_stopped_by_the_cancel_of_before(database: Database) -> None:
+    """It was to be cancelled when its answer was lost; who adopts its job, and retries, wants it after all."""
+    task = lost(database)
+    with database.write() as connection:
+        connection.execute(task_rows.update().values(cancel_requested=True, cancel_reason="enough"))
+        decided = tasks.adopt(connection, task.task_id, job_id="cgt-1", by="wang")
+        ledger.renew(connection, "p1", (task.task_type,))
+        attempts.check_cancel(connection, task)
+    assert (decided.cancel_requested, decided.cancel_reason, decided.finished_at) == (False, None, None)
 
 
 def test_a_released_create_frees_its_reservation(database: Database) -> None:

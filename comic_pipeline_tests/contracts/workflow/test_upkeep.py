@@ -8,7 +8,7 @@ from comic_pipeline.model.errors import ErrorCode
 from comic_pipeline.model.ledger import Claimed, Worker
 from comic_pipeline.model.money import cny
 from comic_pipeline.model.task import AttemptState, Task, TaskStatus
-from comic_pipeline.model.workflow import ProjectState, RunPhase, Stage, SubmissionKind
+from comic_pipeline.model.workflow import ProjectState, RunPhase, Stage, StageStatus, SubmissionKind
 from comic_pipeline.settings import load_settings
 from comic_pipeline.store import attempts, ledger, stages
 from comic_pipeline.store.database import Database
