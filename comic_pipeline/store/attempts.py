@@ -5,7 +5,7 @@ nothing can slip between the check and the promise to pay.
 """
 
 from collections.abc import Collection
-from datetime import datetime, timedelta
+from datetime import datetime
 from decimal import Decimal
 
 from sqlalchemy import Connection, and_, func, literal, select, update

@@ -52,7 +52,7 @@ def end_round(
     elif project.status in ACTIVE_PROJECT_STATES:
         # Elsewhere nothing goes on by itself: a retry or a redo takes up what did not pass.
         if _outlived(connection, project, row, end):
-            ledger.renew(connection, project.id, STAGE_RULES[row.stage].crafts)
+            ledger.renew(connection, project.id, STAGE_RULES[row.stage].task_types)
             end = replace(end, again=True)
         if end.again:
             refused = [verdict for verdict in given.values() if not verdict.passed]
