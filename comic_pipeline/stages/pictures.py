@@ -24,6 +24,7 @@ from comic_pipeline.work.runner import make_all
 # Pixels; the UI clips what is wider in a window of usual size.
 _SHEET_WIDTH = 600
 _CAPTION_CHARS = 40
+_CAPTION_CHARS_LATIN = 64
 # From how many characters on a caption says something.
 _CAPTION_CJK, _CAPTION_LATIN = 6, 14
 
@@ -97,17 +98,22 @@ def _caption(shot: Shot) -> str:
     caption = ""
     for clause in (clause for clause in _clauses(shot.scene_desc) if clause not in said):
         longer = f"{caption}{'，' if not clause.isascii() else ', '}{clause}" if caption else clause
-        if caption and len(longer) > _CAPTION_CHARS:
+        if caption and len(longer) > _room(longer):
             break
         caption = longer
         # `忽然` and `月球上` say nothing alone.
         if len(caption) >= (_CAPTION_LATIN if caption.isascii() else _CAPTION_CJK):
             break
-    if len(caption) <= _CAPTION_CHARS:
+    if len(caption) <= _room(caption):
         return caption
     # Never in the middle of a Latin word.
-    kept = caption[: _CAPTION_CHARS - 1]
+    kept = caption[: _room(caption) - 1]
     return f"{re.sub(r'(?<=[^ ]) +[!-~]*$', '', kept) if caption[len(kept)].isascii() else kept}…"
+
+
+def _room(text: str) -> int:
+    """Characters in the box: Latin letters are half as wide."""
+    return _CAPTION_CHARS_LATIN if text.isascii() else _CAPTION_CHARS
 
 
 def _clauses(text: str) -> list[str]:

@@ -12,6 +12,7 @@ import pytest
 from PIL import Image, ImageChops, ImageStat
 
 from comic_pipeline.media.label import label_place
+from comic_pipeline.media.subtitles import EM_OF_SHORT_SIDE, MAX_LINES, TALL_BOTTOM_MARGIN
 from comic_pipeline.model.errors import ErrorCode, ProviderFault
 from comic_pipeline.model.project import Aspect, Frame, Resolution
 from comic_pipeline.model.style import STYLES
@@ -172,6 +173,17 @@ def test_what_shall_not_be_seen_is_not_drawn() -> None:
     prompt = "Comic-drama frame. 小猫在花园里. One clear composition, no text, no letters, no watermark."
     plan = plan_panel(replace(SUBJECT, scene="小猫在花园里"), prompt=prompt, usual_time=Time.DAY)
     assert "letter" not in plan.props
+
+
+@pytest.mark.parametrize("camera", ["wide", "medium", "close"])
+def test_the_subtitles_of_a_tall_film_lie_below_the_faces(camera: str) -> None:
+    """Seen: two lines across the eyes in every close shot. Players cover the lowest fifth, so the words cannot go lower."""
+    plan = replace(plan_panel(SUBJECT, prompt="", usual_time=Time.DAY), camera=camera)
+    stage = Stage.of(plan, wide=False, tall=True, chance=Chance("tall"))
+    # In widths of a 9:16 picture: a head takes the upper 0.45 of a figure, a subtitle two lines of 1.3 em.
+    chin = stage.camera.horizon * 16 / 9 + stage.foot - 0.55 * stage.tall
+    words = (1 - TALL_BOTTOM_MARGIN) * 16 / 9 - MAX_LINES * 1.3 * EM_OF_SHORT_SIDE
+    assert chin < words
 
 
 @pytest.mark.parametrize("setting", SETTINGS)

@@ -12,8 +12,10 @@ from comic_pipeline.model.project import DEFAULT_IDEA, Language, detect_language
 from comic_pipeline.model.storyboard import Storyboard, build_storyboard
 from comic_pipeline.model.style import STYLES
 from comic_pipeline.providers.interface import CancelOutcome, Done, Inline, Provider, Remote, StorySubject, TextRequest
+from comic_pipeline.providers.offline.panel_reading import tags_of
 from comic_pipeline.providers.offline.story import OfflineText, write_story
-from comic_pipeline.providers.offline.story_arc import plan_beats
+from comic_pipeline.providers.offline.story_arc import PhraseBook, plan_beats
+from comic_pipeline.providers.offline.story_arc_en import BOOK as ENGLISH
 from comic_pipeline.providers.offline.story_arc_zh import BOOK as CHINESE
 from comic_pipeline.providers.offline.story_words import read_premise
 
@@ -187,6 +189,14 @@ def test_english_names_take_no_article_and_nouns_the_right_one(idea: str, right:
         words = " | ".join([board.title, *(f"{shot.scene_desc} | {shot.spoken}" for shot in board.shots)])
         assert right in words
         assert re.findall(wrong, words.replace("Two sisters", "")) == []
+
+
+@pytest.mark.parametrize("book", [CHINESE, ENGLISH], ids=["zh", "en"])
+def test_light_trouble_and_turn_name_no_other_place(book: PhraseBook) -> None:
+    """Seen: data that ran back 回天上 put the last shot of a street into the clouds. The place is the idea's alone."""
+    drawn = [*(text for one in book.flavours.values() for text in (*one.lights, *one.troubles, *one.turns))]
+    drawn += [re.sub(r"\{\w+\}", " ", scene) for beat in book.beats.values() for scene in beat.scenes]
+    assert [text for text in drawn if any(tag.startswith("set!") for tag in tags_of(text))] == []
 
 
 @pytest.mark.parametrize("style", STYLES)

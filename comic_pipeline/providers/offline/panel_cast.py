@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 _HELD_SIZES = {"balloon": 0.6, "umbrella": 0.85, "sword": 0.5}
 
+_CAMERAS = ("wide", "medium", "close")
+
 
 @dataclass(frozen=True)
 class Stage:
@@ -38,22 +40,23 @@ class Stage:
     @classmethod
     def of(cls, plan: PanelPlan, *, wide: bool, tall: bool, chance: Chance) -> "Stage":
         """The stage for this plan in a picture that is wide, tall or neither (square)."""
-        sizes = (0.4, 0.56, 0.94) if wide else (0.48, 0.55, 0.78) if tall else (0.38, 0.5, 0.76)
-        height = dict(zip(("wide", "medium", "close"), sizes, strict=True))[plan.camera]
+        sizes = (0.4, 0.56, 0.94) if wide else (0.48, 0.55, 0.85) if tall else (0.38, 0.5, 0.76)
+        at = _CAMERAS.index(plan.camera)
         spread = 1.35 if wide else 0.82
         side = 1 if chance.likely(0.5) else -1
         apart = {"wide": 0.2, "medium": 0.25, "close": 0.28}[plan.camera] * spread
         horizon = {"wide": 0.62, "medium": 0.57, "close": 0.5}[plan.camera]
         zoom = {"wide": 1.0, "medium": 1.22, "close": 1.6}[plan.camera]
-        # Feet in world units below the horizon; near the camera they are outside the picture.
-        room = (1 - horizon) * (1.0 if not tall else 1.6)
-        foot = {"wide": 0.66 * room, "medium": 0.8 * room, "close": room + (0.22 if wide else 0.1)}[plan.camera]
+        # Feet in world units below the horizon; near the camera they are outside the picture. In a tall film the subtitles stand
+        # higher (players cover the lowest fifth): so does the figure, or they would lie on its face.
+        room = 1 - horizon
+        feet = (0.66 * room, 0.8 * room, room + (0.22 if wide else 0.1)) if not tall else (0.28, 0.42, 0.76)
         return cls(
             side=side,
             hero_x=side * apart * chance.between(0.85, 1.1),
             friend_x=-side * apart * chance.between(0.95, 1.2),
-            foot=foot,
-            tall=height,
+            foot=feet[at],
+            tall=sizes[at],
             camera=Camera(pan=chance.between(-0.22, 0.22), zoom=zoom, horizon=horizon),
         )
 

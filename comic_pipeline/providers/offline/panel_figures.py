@@ -74,7 +74,7 @@ def coat_of(kind: str, look: Look, *, identity: str, role: str) -> Coat:
     """The colours of the figure that plays `role` in the project `identity`."""
     chance = Chance("coat", identity, role, kind)
     fur = look.tone(rgb(chance.pick(_FURS.get(kind, "#e0b48a").split())))
-    hair = look.tone(rgb("#c9c9cf" if kind == "elder" else chance.pick(_HAIR.split())))
+    hair = look.tone(rgb("#c9c9cf" if kind in ("elder", "granny") else chance.pick(_HAIR.split())))
     natural = rgb(chance.pick(("#ffdcc2", "#f6c9a0", "#e0a878", "#ffe3d0")))
     skin = mix(look.tone(natural), natural, 0.55)
     main, second = (look.figure, look.accent) if role == "hero" else (look.accent, look.figure)

@@ -29,6 +29,7 @@ PEOPLE = {
     "woman": Person(hair="bob", clothes="dress"),
     "man": Person(hair="short", clothes="coat"),
     "elder": Person(hair="beard", clothes="robe"),
+    "granny": Person(hair="bob", clothes="robe"),
     "detective": Person(hair="short", clothes="coat", hat="fedora"),
     "swordsman": Person(hair="topknot", clothes="robe"),
     "knight": Person(hair="short", clothes="armour", hat="helmet"),
@@ -108,7 +109,7 @@ def _head(pen: Pen, look: Look, coat: Coat, person: Person, hair: Rgb, *, mood: 
     _hair_front(pen, hair, person.hair)
     if person.hat:
         draw_hat(pen, look, coat, person.hat)
-    elif person.hair in ("long", "bob"):
+    elif person.clothes == "dress":
         _ribbon(pen, coat, (x - 0.17, y - 0.17))
 
 

@@ -71,7 +71,8 @@ fig:girl | 女孩 少女 姑娘 小女孩 公主 仙女 女巫 | girl;princess;d
 fig:girl | 女生 妹妹 女儿 孙女 她 小红帽 精灵 | fairy;witch;elf
 fig:boy | 男孩 少年 小伙 王子 男生 弟弟 儿子 孩子 学生 勇者 | boy;prince;son;brother;child;kid;student
 fig:woman | 女人 女子 妈妈 女士 护士 女王 | woman;lady;mother;queen
-fig:woman | 记者 老师 奶奶 老奶奶 她们 | nurse;reporter;teacher;grandmother
+fig:woman | 记者 老师 她们 | nurse;reporter;teacher
+fig:granny | 奶奶 老奶奶 外婆 姥姥 老太太 老婆婆 | grandmother;granny;grandma;old woman;old lady
 fig:man | 男人 男子 爸爸 老板 程序员 医生 司机 快递员 厨师 | man;father;boss;doctor;driver;cook
 fig:man | 骑手 上班族 保安 保镖 演员 警察 画家 歌手 作家 小哥 黑客 店主 邮差 | chef;policeman;painter;hacker;programmer;keeper
 fig:elder | 老人 爷爷 老爷爷 师父 说书 神仙 | old man;grandfather;elder;master;storyteller
@@ -120,7 +121,7 @@ cam:close | 近景 特写 | close-up;close up;closeup
 
 _FALLBACK_SETTINGS = ("field", "street", "forest", "room", "mountain", "city")
 _INDOORS = frozenset({"room", "library", "classroom"})
-_PEOPLE_TEXT = "girl boy woman man elder detective swordsman knight wizard astronaut"
+_PEOPLE_TEXT = "girl boy woman man elder granny detective swordsman knight wizard astronaut"
 _PEOPLE = frozenset(_PEOPLE_TEXT.split())
 _LIVELY = frozenset({"star", "flower", "tree", "lantern", "butterfly"})
 _UNWANTED = re.compile(r"\b(?:no|without)\s+\w+|(?:没有|不要|无)(?:文字|字母|水印)", re.IGNORECASE)
@@ -151,11 +152,11 @@ def plan_panel(subject: PanelSubject, *, prompt: str, usual_time: Time) -> Panel
     """
     scene = _without_asides(subject.scene, subject.style_key)
     shown = f"{scene}\n{_without_asides(prompt, subject.style_key)}"
-    found = _tags(shown)
-    lead = _tags(subject.title)
+    found = tags_of(shown)
+    lead = tags_of(subject.title)
     chance = Chance("plan", subject.identity or subject.title)
     setting = _setting_of(found, lead, chance=chance)
-    hero = _first("fig", lead) or _first("fig", _tags(scene)) or chance.pick(("girl", "boy"))
+    hero = _first("fig", lead) or _first("fig", tags_of(scene)) or chance.pick(("girl", "boy"))
     poses = [tag.partition(":")[2] for tag in found if tag.startswith("pose:")]
     return PanelPlan(
         setting=setting,
@@ -243,7 +244,7 @@ def _plural(word: str) -> str:
     return "(?:es)?" if word.endswith(("s", "x", "ch", "sh")) else "s?"
 
 
-def _tags(text: str) -> list[str]:
+def tags_of(text: str) -> list[str]:
     """The tags of all words in order. A place that only describes a figure is dropped: a lighthouse keeper is no place.
 
     Of two words for one figure the last one counts, but an animal or a machine before a person (猫侦探, a cat detective).

@@ -76,7 +76,7 @@ BEATS = {
             "the {hero} and the {met} run ahead together {place}",
             "the {hero} climbs high with the {met} and looks far out",
             "the {hero} falls and stands up again, the {met} waits ahead",
-            "wind blows {place}, the {hero} and the {met} study a map",
+            "wind blows {place}, the {hero} and the {met} look at a map",
         ),
         lines=told(
             "hero: Stay close, we are nearly there!",
@@ -166,8 +166,8 @@ FLAVOURS = {
         friends=("singing star", "lost bird", "glowing butterfly"),
     ),
     "ink": Flavour(
-        lights=("thin rising mist", "a pale moon", "far blue mountains", "fine rain"),
-        troubles=("fog swallowed the way back", "thunder broke the bridge", "black clouds covered the mountains"),
+        lights=("thin rising mist", "a pale moon", "a far blue haze", "fine rain"),
+        troubles=("fog swallowed the way back", "thunder broke the bridge", "black clouds came down low"),
         turns=("the fog opened to a thousand hills", "a small boat came out of the mist", "plum trees bloomed overnight"),
         codas=("Mountains are high. We shall meet again.", "One thought can cross a thousand hills.", "The road is long. Sing."),
         heroes=("swordsman", "scholar", "deer"),
@@ -177,7 +177,7 @@ FLAVOURS = {
     ),
     "cyber": Flavour(
         lights=("neon flickers in the rain", "cold blue holograms", "magenta light", "wet reflections at night"),
-        troubles=("the whole city lost power", "alarms filled the night", "every screen turned red"),
+        troubles=("all the power went out", "alarms filled the night", "every screen turned red"),
         turns=("data rained upward into the sky", "the first real sunlight came in", "the sleeping system lit up"),
         codas=("Memory can be erased. Choices cannot.", "For once the city was quiet.", "The signal was lost. We were not."),
         heroes=("robot", "hacker girl", "electric cat"),
@@ -196,7 +196,7 @@ FLAVOURS = {
         friends=("arguing parrot", "clumsy robot", "angry goose"),
     ),
     "suspense": Flavour(
-        lights=("a dim street lamp", "white moonlight", "shadows of window blinds", "a flickering bulb"),
+        lights=("a dim old lamp", "white moonlight", "shadows of window blinds", "a flickering bulb"),
         troubles=("all the lights went out", "the footsteps behind stopped", "one shadow too many stood on the wall"),
         turns=("the truth showed in the mirror", "the locked door opened by itself", "the first morning light came in"),
         codas=("Some doors will not close again.", "The truth had been near all along.", "The clock struck once more."),
