@@ -1,4 +1,4 @@
-"""Finding the JSON document in a model's answer: fences, prose around it, trailing commas, bare keys.
+"""Finding the JSON document in a model's answer: thoughts, fences and prose around it, trailing commas, bare keys, comments.
 
 Belongs here: text to plain JSON values. Does not: what the document must hold (`model/storyboard.py`), asking again (the stage).
 Repair works on what lies between strings only; the inside of a string is never touched, so a time like 00:00:01,000 stays.
@@ -26,9 +26,13 @@ _BARE_KEY = re.compile(r"(?P<key>[^\W\d]\w{0,79})(?=\s*[:：])")
 _SMART_VALUE = re.compile(r"“(?P<value>[^“”]*)”(?=\s*[,，}\]])")
 _TRAILING_COMMA = re.compile(r"[,，](?=\s*[}\]])")
 _PLAIN = re.compile(r"[^\s\"“”‘’',，:：{}\[\]]+|\s+")
+# Not the slashes of an address. One that is never closed costs a look ahead of 120 characters, not of the whole text.
+_COMMENT = r"(?<!:)//[^\n]*|/\*.{0,120}?\*/"
+_STRING_OR_COMMENT = re.compile(rf"(?P<string>{_STRING.pattern})|{_COMMENT}", re.DOTALL)
 _OPENERS = {"{": "}", "[": "]"}
 _OPENER = re.compile(r"[{\[]")
-_MARK = re.compile(r"[\"{}\[\]]")
+_MARK = re.compile(rf"{_COMMENT}|[\"{{}}\[\]]", re.DOTALL)
+_THOUGHT_ENDS = "</think>"
 
 
 @dataclass(frozen=True)
@@ -42,7 +46,7 @@ def parse_json_answer(text: str) -> object:
 
     Raises InvalidAnswer, whose `problems` tell the model what to mend: empty, no document, cut short, not JSON, too large.
     """
-    text = text.strip().lstrip("\ufeff")
+    text = _without_thoughts(text.strip().lstrip("\ufeff"))
     if not text:
         raise InvalidAnswer("the answer is empty", problems=f"The answer is empty. {_ASK}")
     if len(text) > MAX_CHARS:
@@ -63,6 +67,15 @@ def parse_json_answer(text: str) -> object:
                 # What is wrong with the largest candidate after repair is what the model should hear.
                 problem = problem if span is not spans[0] else str(invalid)
     raise InvalidAnswer(f"the answer is not JSON: {problem}", problems=f"The JSON is not valid: {problem}. {_ASK}")
+
+
+def _without_thoughts(text: str) -> str:
+    """What follows the thoughts of a reasoning model, whose server may have swallowed the tag that opens them.
+
+    A draft among them is not the answer. A text that begins with its document has no thoughts before it.
+    """
+    _, ends, answer = text.partition(_THOUGHT_ENDS)
+    return answer.strip() if ends and not text.startswith(("{", "[", "```")) else text
 
 
 def _load(document: str) -> object:
@@ -99,6 +112,8 @@ def _end_of(text: str, start: int) -> int | None:
     while (mark := _MARK.search(text, position)) is not None:
         position = mark.end()
         char = mark.group()
+        if char[0] == "/":
+            continue
         if char == '"':
             string = _STRING.match(text, mark.start())
             if string is None:
@@ -116,7 +131,8 @@ def _end_of(text: str, start: int) -> int | None:
 
 
 def _repaired(document: str) -> str:
-    """`document` with trailing commas dropped, keys quoted and full-width commas and colons made plain; strings as they are."""
+    """`document` without comments and trailing commas, with keys quoted, full-width signs and spaces plain; strings stay."""
+    document = _STRING_OR_COMMENT.sub(lambda found: found["string"] or " ", document)
     pieces: list[str] = []
     position = 0
     before = ""
@@ -145,5 +161,6 @@ def _next_piece(document: str, position: int, before: str) -> tuple[str, int]:
         return f'"{inside}"', value.end()
     plain = _PLAIN.match(document, position)
     if plain is not None:
-        return plain.group(), plain.end()
+        # JSON knows four kinds of white space; Chinese texts have more.
+        return plain.group().strip() or " ", plain.end()
     return {"，": ",", "：": ":"}.get(document[position], document[position]), position + 1

@@ -29,11 +29,30 @@ PLAIN = json.dumps(DOCUMENT, ensure_ascii=False)
         PLAIN.replace('"月猫"', "“月猫”"),
         PLAIN.replace('"title":', '"title"：').replace(', "shots"', '， "shots"'),
         json.dumps(DOCUMENT, indent=4),
+        json.dumps(DOCUMENT, indent=4).replace(",\n", ", // it's the {name}\n"),
+        PLAIN.replace('": ', '": /* a "note" ] */ ').replace("}]}", "}, // the last, really\n]} // done"),
+        PLAIN.replace('"title": "', '"title":\u00a0"').replace('"shots"', '\u3000"shots"'),
+        f"<think>I could write {PLAIN[:-2]}, {{}}, {{}}, {{}}]}} but no.</think>\n\n{PLAIN}",
+        f'So the user wants {{"title", then {PLAIN[:-2]}, {{}}, {{}}, {{}}]}}\n</think>\n```json\n{PLAIN}\n```',
     ],
 )
 def test_fence_prose_and_trailing_commas_do_not_fail_the_run(text: str) -> None:
     """NarratoAI PR#266, #171, #87: what models put around and between is tolerated; the document is what was meant."""
     assert parse_json_answer(text) == DOCUMENT
+
+
+def test_the_tag_that_ends_thoughts_is_a_word_like_any_other_inside_the_document() -> None:
+    """Only what comes before the document is thought."""
+    said = {"title": "a", "shots": [{"dialogue": "</think> {b}"}]}
+    for text in (json.dumps(said), f"```json\n{json.dumps(said)}\n```"):
+        assert parse_json_answer(text) == said
+
+
+@pytest.mark.parametrize("text", ['<think>{"title": "draft", "shots": []}</think>', "<think>it is late</think> \n"])
+def test_thoughts_without_an_answer_are_no_answer(text: str) -> None:
+    """A draft that was thought and not given must not become a film."""
+    with pytest.raises(InvalidAnswer, match="empty"):
+        parse_json_answer(text)
 
 
 def test_fenced_list_with_trailing_comma_is_read() -> None:
@@ -69,6 +88,9 @@ def test_key_quoting_repair_does_not_corrupt_timestamps() -> None:
         "```json",
         "\\u4f60",
         "line\nbreak",
+        "http://a/b // c",
+        "/* x */",
+        "a\u3000b",
     ],
 )
 def test_repair_never_touches_the_inside_of_a_string(inside: str) -> None:
@@ -135,8 +157,10 @@ def test_answer_without_a_document_says_what_to_mend(text: str, told: str) -> No
         "{" + "“" * 400_000 + "}",
         "{" + "a" * 400_000 + "}",
         "{" + ", " * 200_000 + "}",
+        "{" + "/*," * 20_000 + "}",
+        "{" + ",//" * 20_000 + "}",
     ],
-    ids=range(10),
+    ids=range(12),
 )
 def test_hostile_answer_is_refused_quickly(text: str) -> None:
     """A JSON bomb must not hold a worker: half a million characters are answered in seconds."""
