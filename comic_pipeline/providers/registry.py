@@ -137,19 +137,18 @@ def openai_service(settings: Settings, name: str) -> Service:
 
 def _openspeech(settings: Settings, voice: str) -> Provider[VoiceRequest]:
     token = settings.openspeech_token.get_secret_value()
-    app_id = settings.openspeech_app_id
+    app_id, resource = settings.openspeech_app_id, settings.openspeech_resource
     one_shot = settings.openspeech_api == "v1"
-    # V1: semicolon, no space (2.1). V3: the old console's three headers; mixing in X-Api-Key fails with "load grant" (2.2).
-    headers = {"Authorization": f"Bearer;{token}"}
-    if not one_shot:
-        headers = {
-            "X-Api-App-Id": app_id,
-            "X-Api-Access-Key": token,
-            "X-Api-Resource-Id": settings.openspeech_resource,
-            # Usage comes only when it is asked for.
-            "X-Control-Require-Usage-Tokens-Return": "*",
-        }
+    # V1: semicolon, no space (2.1).
+    headers = {"Authorization": f"Bearer;{token}"} if one_shot else _v3_headers(app_id, token, resource=resource)
     service = Service(name="openspeech_voice", base_url=settings.openspeech_base_url, headers=headers, secrets=(token,))
     if one_shot:
-        return OpenSpeechV1(service, app_id=app_id, cluster=v1_cluster(settings.openspeech_resource), voice=voice)
-    return OpenSpeechV3(service, resource=settings.openspeech_resource, voice=voice)
+        return OpenSpeechV1(service, app_id=app_id, cluster=v1_cluster(resource), voice=voice)
+    return OpenSpeechV3(service, resource=resource, voice=voice)
+
+
+def _v3_headers(app_id: str, token: str, *, resource: str) -> dict[str, str]:
+    """The old console's app and token, or the new console's one key: a mixture fails with "load grant" (2.2)."""
+    account = {"X-Api-App-Id": app_id, "X-Api-Access-Key": token} if app_id else {"X-Api-Key": token}
+    # Usage comes only when it is asked for.
+    return account | {"X-Api-Resource-Id": resource, "X-Control-Require-Usage-Tokens-Return": "*"}

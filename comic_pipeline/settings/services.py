@@ -24,8 +24,10 @@ class Services(BaseSettings):
     ark_text_model: str = Field(default="doubao-seed-2-1-pro-260628", alias="ARK_TEXT_MODEL")
     ark_image_model: str = Field(default="doubao-seedream-5-0-260128", alias="ARK_IMAGE_MODEL")
     ark_video_model: str = Field(default="doubao-seedance-2-0-260128", alias="ARK_VIDEO_MODEL")
-    openspeech_app_id: str = Field(default="", alias="OPENSPEECH_APP_ID")
-    openspeech_token: SecretStr = Field(default=SecretStr(""), alias="OPENSPEECH_TOKEN")
+    openspeech_app_id: str = Field(default="", alias="OPENSPEECH_APP_ID", description="app id; empty for the new console's key")
+    openspeech_token: SecretStr = Field(
+        default=SecretStr(""), alias="OPENSPEECH_TOKEN", description="access token, or API key of the new console (v3)"
+    )
     openspeech_base_url: str = Field(default="https://openspeech.bytedance.com", alias="OPENSPEECH_BASE_URL")
     openspeech_api: str = Field(
         default="v3", alias="OPENSPEECH_API", pattern="^v[13]$", description="v1 one-shot or v3 one-way stream"
@@ -62,6 +64,10 @@ class Services(BaseSettings):
         if "openai" in chosen and not self.openai_api_key.get_secret_value():
             missing.append("OPENAI_API_KEY")
         if "openspeech" in chosen:
-            missing += [] if self.openspeech_app_id else ["OPENSPEECH_APP_ID"]
-            missing += [] if self.openspeech_token.get_secret_value() else ["OPENSPEECH_TOKEN"]
+            has_token = bool(self.openspeech_token.get_secret_value())
+            # The new console gives one key and no app; V1 does not know it.
+            if not self.openspeech_app_id and not (has_token and self.openspeech_api == "v3"):
+                missing.append("OPENSPEECH_APP_ID")
+            if not has_token:
+                missing.append("OPENSPEECH_TOKEN")
         return missing

@@ -81,6 +81,16 @@ def test_speech_headers_differ_by_api() -> None:
     assert three.model == "seed-tts-2.0"
 
 
+def test_a_key_of_the_new_console_goes_alone() -> None:
+    """That console gives no app: its users could not speak at all. App and key together fail with "load grant"."""
+    provider = build_providers(settings(voice_provider="openspeech", openspeech_token="t-new-1")).voice
+    assert headers(provider) == {
+        "X-Api-Key": "t-new-1",
+        "X-Api-Resource-Id": "seed-tts-2.0",
+        "X-Control-Require-Usage-Tokens-Return": "*",
+    }
+
+
 @pytest.mark.parametrize(
     ("values", "first", "count"),
     [
