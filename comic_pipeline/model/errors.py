@@ -1,7 +1,7 @@
 """Every way in which work can fail, with who must act and whether trying again can help.
 
 Belongs here: the codes, their table, and the exception tree that carries them. Does not: mapping a vendor's answer to a code
-(`providers/`), deciding what a stage does next (`model/workflow.py`).
+(`providers/`), deciding what a stage does next (`model/stage_end.py`).
 
     ComicError                 anything of ours: a code, a detail, facts for the operator
     ├── Refused                a request that may not be done: bad input, conflict, quota, not found

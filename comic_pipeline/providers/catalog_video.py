@@ -136,7 +136,7 @@ def check_resolution(model: VideoModel, resolution: Resolution) -> None:
 
 
 def clip_tokens(model: VideoModel, *, seconds: int, aspect: Aspect, resolution: Resolution) -> int:
-    """Tokens of a clip: (seconds * fps + 1) * width * height / 1024, rounded up (1.3: 5 s of 1280x720 are 108,900)."""
+    """Tokens of a clip: (seconds * fps + 1) * width * height / 1024, rounded up (5 s of 1280x720 are 108,900)."""
     size = model.sizes[aspect, resolution]
     return -(-(seconds * model.token_fps + 1) * size.width * size.height // 1024)
 

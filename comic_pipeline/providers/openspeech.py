@@ -13,12 +13,12 @@ from comic_pipeline.providers.catalog import openspeech_price
 from comic_pipeline.providers.envelope import Reply, VendorError, classify_status, make_fault
 from comic_pipeline.providers.interface import VoiceRequest
 
-# The vendor's own limit for a line is 60 s (2.1).
+# The vendor's own limit for a line is 60 s.
 VOICE_SECONDS = 90.0
 SAMPLE_RATE = 24_000
 
 _CODES: dict[int, ErrorCode] = {
-    # The codes of V1, 2.1
+    # V1
     3001: ErrorCode.INPUT_INVALID,
     3003: ErrorCode.PROVIDER_RATE_LIMIT,
     3005: ErrorCode.PROVIDER_RATE_LIMIT,
@@ -31,7 +31,7 @@ _CODES: dict[int, ErrorCode] = {
     3032: ErrorCode.PROVIDER_TIMEOUT,
     3040: ErrorCode.PROVIDER_ERROR,
     3050: ErrorCode.INPUT_INVALID,
-    # The codes of V3, 2.2
+    # V3
     40402003: ErrorCode.INPUT_INVALID,
     45000000: ErrorCode.PROVIDER_AUTH,
     45000010: ErrorCode.PROVIDER_AUTH,
@@ -39,7 +39,7 @@ _CODES: dict[int, ErrorCode] = {
     55000000: ErrorCode.PROVIDER_ERROR,
 }
 
-# Documented message strings that decide more than the code (2.1, 2.2); looked at in order, before the code.
+# Documented message strings that decide more than the code; looked at in order, before the code.
 _MESSAGES: tuple[tuple[str, ErrorCode], ...] = (
     ("quota exceeded for types: concurrency", ErrorCode.PROVIDER_RATE_LIMIT),
     ("quota exceeded for types:", ErrorCode.PROVIDER_QUOTA),
@@ -75,7 +75,7 @@ class OpenSpeechAdapter(AtOnceAdapter[VoiceRequest]):
 
 
 def check_speakable(text: str) -> None:
-    """Raise ProviderFault(INPUT_INVALID) for a line without any letter or digit (2.1: 3011), before any spend."""
+    """Raise ProviderFault(INPUT_INVALID) for a line without any letter or digit (the vendor says 3011), before any spend."""
     if not any(unicodedata.category(char)[0] in "LN" for char in text):
         raise ProviderFault(ErrorCode.INPUT_INVALID, f"the line has nothing to say: {text[:40]!r}")
 

@@ -50,7 +50,7 @@ class OpenSpeechV1(OpenSpeechAdapter):
                 ErrorCode.INPUT_INVALID, f"the line has {size} bytes of UTF-8, at most {TEXT_BYTES} can be spoken"
             )
         return {
-            # Any non-empty token will do here: the real one is in the header (2.1).
+            # Any non-empty token will do here: the real one is in the header.
             "app": {"appid": self._app_id, "token": "in-header", "cluster": self.model},
             "user": {"uid": request.user_hash},
             "audio": {"voice_type": request.voice or self._voice, "encoding": "mp3", "rate": SAMPLE_RATE},
@@ -72,7 +72,7 @@ class OpenSpeechV1(OpenSpeechAdapter):
             raise ProviderFault(ErrorCode.EMPTY_RESPONSE, f"{self.name} sent no sound", request_id=reply.request_id)
         cost, usage = self.estimate(request), {"characters": len(request.text)}
         addition = document.get("addition")
-        # The length is a string of milliseconds (2.1).
+        # The length is a string of milliseconds.
         length = read_code(addition.get("duration")) if isinstance(addition, dict) else None
         return Done(
             output=Inline(decode_base64(data, service=self.name, cost=cost)),

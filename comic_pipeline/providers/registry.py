@@ -139,7 +139,7 @@ def _openspeech(settings: Settings, voice: str) -> Provider[VoiceRequest]:
     token = settings.openspeech_token.get_secret_value()
     app_id, resource = settings.openspeech_app_id, settings.openspeech_resource
     one_shot = settings.openspeech_api == "v1"
-    # V1: semicolon, no space (2.1).
+    # V1: semicolon, no space.
     headers = {"Authorization": f"Bearer;{token}"} if one_shot else _v3_headers(app_id, token, resource=resource)
     service = Service(name="openspeech_voice", base_url=settings.openspeech_base_url, headers=headers, secrets=(token,))
     if one_shot:
@@ -148,7 +148,7 @@ def _openspeech(settings: Settings, voice: str) -> Provider[VoiceRequest]:
 
 
 def _v3_headers(app_id: str, token: str, *, resource: str) -> dict[str, str]:
-    """The old console's app and token, or the new console's one key: a mixture fails with "load grant" (2.2)."""
+    """The old console's app and token, or the new console's one key: a mixture fails with "load grant"."""
     account = {"X-Api-App-Id": app_id, "X-Api-Access-Key": token} if app_id else {"X-Api-Key": token}
     # Usage comes only when it is asked for.
     return account | {"X-Api-Resource-Id": resource, "X-Control-Require-Usage-Tokens-Return": "*"}

@@ -1,7 +1,7 @@
 """The one door for every request from outside: CLI, operator jobs, the backend's rows.
 
 Belongs here: what a submission does to the tables, in one transaction. Does not: reading status (`status.py`), launching or
-stopping runs (`workflow.py`), asking providers.
+stopping runs (`workflow/`), asking providers.
 """
 
 from comic_pipeline.service.door import answer_of, decide, submit

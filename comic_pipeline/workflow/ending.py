@@ -1,6 +1,6 @@
 """The end of a round: what its run reported becomes the row's status, another round, or the project's stop.
 
-Belongs here: writing what `model/workflow.py: decide_end` decides, in the caller's transaction, with the project locked.
+Belongs here: writing what `model/stage_end.py: decide_end` decides, in the caller's transaction, with the project locked.
 """
 
 from collections.abc import Collection, Sequence
