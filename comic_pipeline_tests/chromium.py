@@ -32,7 +32,7 @@ def chromium(home: Path) -> Iterator["Browser"]:
     (home / "fonts").mkdir(parents=True, exist_ok=True)
     # Chinese letters come from the project's own font: a bare machine has none.
     (home / "fonts" / "film.otf").symlink_to(font_path())
-    environment = {"XDG_DATA_HOME": str(home), "HOME": str(home), "PATH": "/usr/bin:/bin"}
+    environment: dict[str, str | float | bool] = {"XDG_DATA_HOME": str(home), "HOME": str(home), "PATH": "/usr/bin:/bin"}
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=list(_QUIET), env=environment)
         try:

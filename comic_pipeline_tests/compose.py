@@ -15,6 +15,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -125,7 +126,7 @@ class Composed:
                 self.processes[name] = subprocess.Popen(
                     self.command(name), env=self.environment(name), cwd=self.home, stdout=log, stderr=log, start_new_session=True
                 )
-            wait_for(f"{name} being healthy", lambda name=name: self.healthy(name), seconds=90)
+            wait_for(f"{name} being healthy", partial(self.healthy, name), seconds=90)
 
     def healthy(self, name: str) -> bool:
         """Whether the service's own health check passes. Raises AssertionError when the service has ended."""

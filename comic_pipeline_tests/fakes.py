@@ -104,7 +104,7 @@ class _JumpingLoop(asyncio.SelectorEventLoop):
         """Seconds since the clock's start."""
         return self._clock.elapsed
 
-    def run_in_executor(self, executor: Any, func: Any, *args: Any) -> "asyncio.Future[Any]":
+    def run_in_executor(self, executor: Any, func: Any, *args: Any) -> "asyncio.Future[Any]":  # type: ignore[override]  # less generic
         """As usual, and counted: time stands still until it is done."""
         self._jumping.threads += 1
         future = super().run_in_executor(executor, func, *args)
@@ -222,7 +222,7 @@ class ScriptedProvider:
         self._under_way += 1
         self.most_at_once = max(self.most_at_once, self._under_way)
         try:
-            answer = await self._next("submit")
+            answer: Submitted | Done | Dropped | None = await self._next("submit")
             if isinstance(answer, Dropped):
                 if answer.accepted:
                     self.accept(request)
@@ -245,7 +245,7 @@ class ScriptedProvider:
     async def poll(self, job_id: str, request: Wish) -> JobStatus:
         """RUNNING until enough looks were had, then SUCCEEDED with a link; LOST for an unknown id."""
         self.looked.append(job_id)
-        answer = await self._next("poll")
+        answer: JobStatus | None = await self._next("poll")
         if answer is not None:
             return answer
         job = self.jobs.get(job_id)
@@ -263,7 +263,7 @@ class ScriptedProvider:
     async def find(self, request: Wish, *, since: datetime) -> tuple[FoundJob, ...]:
         """Jobs for equal words, newest first."""
         self.searched.append(since)
-        answer = await self._next("find")
+        answer: tuple[FoundJob, ...] | None = await self._next("find")
         if answer is not None:
             return answer
         found = [
@@ -276,7 +276,7 @@ class ScriptedProvider:
     async def fetch(self, output: Output) -> bytes:
         """What was delivered."""
         self.served.append(output)
-        answer = await self._next("fetch")
+        answer: bytes | None = await self._next("fetch")
         if answer is not None:
             return answer
         if isinstance(output, Inline):

@@ -86,7 +86,7 @@ class _Books:
         before: Callable[[Task], None] = lambda _: None,
     ) -> tuple[MediaRef, Production]:
         """A successful task, after whatever `before` did to it."""
-        asked = {
+        asked: dict[str, object] = {
             "model": f"{provider}-1",
             "template": "t" * 16,
             "inputs": list(inputs),

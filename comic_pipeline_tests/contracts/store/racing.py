@@ -20,7 +20,7 @@ def race(acts: Sequence[Callable[[], T]]) -> list[T | Exception]:
 
     with ThreadPoolExecutor(len(acts)) as pool:
         futures = [pool.submit(run, act) for act in acts]
-        return [outcome(future) for future in futures]
+        return list(map(outcome, futures))
 
 
 def start_blocked(act: Callable[[], T]) -> "Future[T]":
@@ -35,8 +35,9 @@ def start_blocked(act: Callable[[], T]) -> "Future[T]":
 
     threading.Thread(target=run, daemon=True).start()
     # Long enough for a whole transaction on a busy machine; a loser that is only slow makes the test weaker, never red.
-    finished = wait([answer], timeout=0.15).done
-    assert not finished, f"it did not wait for the open transaction: {outcome(answer)!r}"
+    if wait([answer], timeout=0.15).done:
+        early = outcome(answer)
+        raise AssertionError(f"it did not wait for the open transaction: {early!r}")
     return answer
 
 

@@ -39,10 +39,10 @@ class FakeRuns:
     def find(self, rows: Mapping[str, str | None]) -> dict[str, SeenRun]:
         """By tag, the newest run of a row; by id for runs without a tag."""
         self.finds += 1
-        by_tag = {run.stage_id: run for run in self.runs.values() if run.stage_id in rows}
+        by_tag = {run.stage_id: run for run in self.runs.values() if run.stage_id is not None and run.stage_id in rows}
         by_id = {row_id: self.runs[run_id] for row_id, run_id in rows.items() if run_id in self.runs}
-        found = {**by_id, **by_tag}.items()
-        return {row_id: SeenRun(run.run_id, run.phase, run.launched_at) for row_id, run in found if row_id is not None}
+        found = by_id | by_tag
+        return {row_id: SeenRun(run.run_id, run.phase, run.launched_at) for row_id, run in found.items()}
 
     def terminate(self, run_id: str) -> None:
         """Stop a run."""

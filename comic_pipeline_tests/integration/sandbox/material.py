@@ -66,7 +66,7 @@ class Film:
 
 def measure_film(data: bytes) -> Film:
     """Decode a film."""
-    with av.open(io.BytesIO(data)) as container:
+    with av.open(io.BytesIO(data), mode="r") as container:
         stream = container.streams.video[0]
         frames = list(container.decode(stream))
         return Film(
@@ -75,13 +75,13 @@ def measure_film(data: bytes) -> Film:
             frames=len(frames),
             fps=float(stream.average_rate or 0),
             audio=bool(container.streams.audio),
-            first=frames[0].to_image(),
+            first=frames[0].to_image(),  # type: ignore[no-untyped-call]  # PyAV has no types for Pillow
         )
 
 
 def measure_sound(data: bytes) -> tuple[float, int]:
     """Seconds and the loudest sample (of 32767) of an audio file, decoded to the end."""
-    with av.open(io.BytesIO(data)) as container:
+    with av.open(io.BytesIO(data), mode="r") as container:
         stream = container.streams.audio[0]
         resampler = av.AudioResampler(format="s16", layout="mono", rate=24_000)
         samples, loudest = 0, 0

@@ -33,31 +33,52 @@ def clips(*seqs: int) -> Clips:
 
 def lines(**change: Any) -> VoiceLines:
     """A good line, and one with `change`."""
-    good = {"text": "你好，世界", "speaker": "", "media": media("v", mime="audio/wav"), "made": MADE}
+    good: dict[str, Any] = {"text": "你好，世界", "speaker": "", "media": media("v", mime="audio/wav"), "made": MADE}
     return VoiceLines(lines=(VoiceLine(seq=0, **good), VoiceLine(**({"seq": 1} | good | change))))
 
 
 def picture(seq: int = 0, **change: Any) -> PictureFacts:
     """A good picture; those of different shots differ in every bit."""
-    good = {"mime": "image/png", "width": 1920, "height": 1080, "brightness": 120.0, "contrast": 50.0, "sharpness": 700.0}
+    good: dict[str, Any] = {
+        "mime": "image/png",
+        "width": 1920,
+        "height": 1080,
+        "brightness": 120.0,
+        "contrast": 50.0,
+        "sharpness": 700.0,
+    }
     return PictureFacts(**(good | {"fingerprint": -seq % 2**256} | change))
 
 
 def voice(**change: Any) -> SoundFacts:
     """A good voice of 1.5 s."""
-    good = {"mime": "audio/wav", "duration_ms": 1_500, "peak_dbfs": -1.5, "rms_dbfs": -18.6, "lufs": -18.7, "peak_share": 0.00004}
+    good: dict[str, Any] = {
+        "mime": "audio/wav",
+        "duration_ms": 1_500,
+        "peak_dbfs": -1.5,
+        "rms_dbfs": -18.6,
+        "lufs": -18.7,
+        "peak_share": 0.00004,
+    }
     return SoundFacts(**(good | change))
 
 
 def clip(**change: Any) -> ClipFacts:
     """A good clip of 5 s."""
-    good = {"width": 1280, "height": 720, "fps": 24.0, "duration_ms": 5_000, "black": NO_RUN, "still": NO_RUN}
+    good: dict[str, Any] = {"width": 1280, "height": 720, "fps": 24.0, "duration_ms": 5_000, "black": NO_RUN, "still": NO_RUN}
     return ClipFacts(**(good | {"likeness": 0.87, "sound_dbfs": None} | change))
 
 
 def film(**change: Any) -> FilmFacts:
     """A good film of 10 s with three cues."""
-    streams = {"codec": "h264", "pix_fmt": "yuv420p", "width": 1280, "height": 720, "fps": 24.0, "faststart": True}
+    streams: dict[str, Any] = {
+        "codec": "h264",
+        "pix_fmt": "yuv420p",
+        "width": 1280,
+        "height": 720,
+        "fps": 24.0,
+        "faststart": True,
+    }
     times = {"start_ms": 0, "duration_ms": 10_000, "audio_start_ms": 0, "audio_ms": 10_021, "black": NO_RUN}
     sound = {"audio_codec": "aac", "lufs": -16.4, "true_peak_dbtp": -1.6}
     return FilmFacts(**(streams | times | sound | {"subtitle_streams": 1, "cues": 3} | change))
