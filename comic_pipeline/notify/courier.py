@@ -125,7 +125,7 @@ class Courier:
                 body = await _beginning(response)
         except TimeoutError:
             return _Refused(f"no answer within {self.call_seconds:g} s")
-        except (httpx.HTTPError, httpx.InvalidURL) as fault:
+        except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as fault:
             # Only the kind: its text may hold the address, which is a secret.
             return _Refused(f"not delivered ({type(fault).__name__})")
         why = refusal_of(self.target.style, response.status_code, body)

@@ -97,15 +97,16 @@ ARK_IMAGE_MODELS: dict[str, ImageModel] = {
         ),
     )
 }
-# 3,686,400 pixels is a size that every listed family accepts; the price is the dearest one.
+# 3,686,400 pixels is a size that every listed family accepts; the price is the dearest one: 5.0-pro overseas, 0.09 USD.
+_DEAREST = cny(Decimal("0.09") * CNY_PER_USD)
 _GENERIC = ImageModel(
     family="",
     references=10,
     min_pixels=_LARGE,
     max_pixels=4_624_220,
     knows_sequence=False,
-    price=Decimal("0.60"),
-    price_large=Decimal("0.60"),
+    price=_DEAREST,
+    price_large=_DEAREST,
     large_from=4_624_220,
     source="strictest of all families",
 )

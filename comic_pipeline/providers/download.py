@@ -94,6 +94,9 @@ async def download(client: httpx.AsyncClient, url: str, *, rules: HostRules, lim
             return await _follow(client, _parse(url, service=service), rules=rules, limits=limits, service=service)
     except (httpx.RemoteProtocolError, httpx.ReadError, httpx.DecodingError, httpx.ConnectError) as fault:
         raise ProviderFault(ErrorCode.PROVIDER_ERROR, f"{service}: a download broke off ({type(fault).__name__})") from fault
+    except UnicodeError:
+        # httpx decodes the host of a redirect, whose text may be a signed URL.
+        raise _unreachable(service, "it redirects to an address that cannot be read") from None
     except (httpx.HTTPError, TimeoutError) as fault:
         raise ProviderFault(
             ErrorCode.PROVIDER_TIMEOUT,
@@ -151,10 +154,15 @@ def _refused(status: int, *, host: str, service: str) -> ProviderFault:
 
 def _parse(url: str, *, service: str) -> httpx.URL:
     try:
-        return httpx.URL(url)
-    except httpx.InvalidURL:
-        # Its text may quote the signed URL.
-        raise _unreachable(service, "an address that cannot be read") from None
+        parsed = httpx.URL(url)
+        # The host is decoded only when it is asked for: a label that is no IDN comes up here.
+        readable = parsed.host.isprintable()
+    except (httpx.InvalidURL, ValueError):
+        readable = False
+    if not readable:
+        # Without the cause, whose text may quote the signed URL.
+        raise _unreachable(service, "an address that cannot be read")
+    return parsed
 
 
 def _unreachable(service: str, reason: str) -> ProviderFault:

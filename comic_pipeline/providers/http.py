@@ -31,6 +31,8 @@ _REQUEST_ID_HEADERS = ("x-request-id", "x-tt-logid")
 _CONNECTS, _LEAVES = "connection.connect_tcp.started", "http11.send_request_headers.started"
 # httpx raises these while it gets a connection: the request has surely not left.
 _NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.ProxyError, httpx.UnsupportedProtocol)
+# UnicodeError: httpx decodes the host of a redirect that nobody follows.
+_BROKEN = (httpx.HTTPError, TimeoutError, UnicodeError)
 
 
 class _ReplyTooLargeError(Exception):
@@ -55,9 +57,10 @@ class Service:
         """Refuse an address or a key that could not be sent. Raises Refused(INPUT_INVALID); the key is not in its text."""
         try:
             url = httpx.URL(self.base_url)
-        except httpx.InvalidURL as invalid:
+            host = url.host
+        except (httpx.InvalidURL, ValueError) as invalid:
             raise Refused(ErrorCode.INPUT_INVALID, f"{self.name}: the base URL cannot be read") from invalid
-        if url.scheme not in ("http", "https") or not url.host or url.userinfo or url.query:
+        if url.scheme not in ("http", "https") or not host or url.userinfo or url.query:
             raise Refused(ErrorCode.INPUT_INVALID, f"{self.name}: the base URL must be https://host/path, without user and query")
         for header, value in self.headers.items():
             if not value.isascii() or not value.isprintable():
@@ -139,7 +142,7 @@ class Wire:
         except httpx.LocalProtocolError:
             # Its text may quote a header; nothing was sent.
             raise ProviderFault(ErrorCode.INPUT_INVALID, f"{name}: the request cannot be written as HTTP") from None
-        except (httpx.HTTPError, TimeoutError, _ReplyTooLargeError) as fault:
+        except (*_BROKEN, _ReplyTooLargeError) as fault:
             if connecting:
                 # The proxy hung up, or said nothing, before there was a way to the service.
                 raise self._not_sent(fault) from fault
@@ -160,7 +163,7 @@ class Wire:
             raise self._not_sent(fault) from fault
         except _ReplyTooLargeError as fault:
             raise ProviderFault(ErrorCode.PROVIDER_ERROR, f"{self.service.name}: an answer of over {REPLY_MB} MB") from fault
-        except (httpx.HTTPError, TimeoutError) as fault:
+        except _BROKEN as fault:
             raise ProviderFault(
                 ErrorCode.PROVIDER_TIMEOUT, f"{self.service.name}: no answer to {method} ({type(fault).__name__})"
             ) from fault

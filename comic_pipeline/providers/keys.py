@@ -64,7 +64,7 @@ async def _ask(make: Callable[[], Service], name: str, path: str) -> KeyAnswer:
                 middle = (began + time.time()) / 2
     except Refused as refused:
         return KeyAnswer(name, good=False, detail=refused.detail)
-    except (httpx.HTTPError, TimeoutError) as fault:
+    except (httpx.HTTPError, TimeoutError, UnicodeError) as fault:
         return KeyAnswer(name, good=False, detail=f"no answer from {base} ({type(fault).__name__})")
     ahead = _clock_ahead(response.headers.get("date"), middle)
     if response.is_success:

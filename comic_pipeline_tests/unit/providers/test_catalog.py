@@ -159,8 +159,8 @@ def test_text_price_counts_cached_input_apart() -> None:
     [
         (lambda: ark_text_price("ep-text-1").of(prompt=1_000_000, cached=0, completion=0), "6"),
         (lambda: openai_text_price("some-model").of(prompt=0, cached=0, completion=1_000_000), "108"),
-        (lambda: ark_image_price(ark_image_model("ep-image-1"), pixels=1_000_000), "0.60"),
-        (lambda: ark_image_price(ark_image_model("seedream-4-0-250828"), pixels=1_000_000), "0.60"),
+        (lambda: ark_image_price(ark_image_model("ep-image-1"), pixels=1_000_000), "0.648"),
+        (lambda: ark_image_price(ark_image_model("seedream-4-0-250828"), pixels=1_000_000), "0.648"),
         (lambda: openai_image_price("other-image", prompt_tokens=10, picture_tokens=10), "1.8"),
         (lambda: openai_voice_price("other-voice", 10_000), "5"),
         (lambda: clip_price(ark_video_model("ep-video-1"), tokens=1_000_000, resolution=HD), "70"),
@@ -184,6 +184,21 @@ def test_unlisted_model_costs_the_dearest_price_and_says_so(
         assert price() == Decimal(floor)
         assert price() == Decimal(floor)
     assert caplog.text.count("no listed price") == 1
+
+
+@pytest.mark.parametrize(
+    ("model", "dollars"),
+    [
+        ("seedream-4-0-250828", "0.03"),
+        ("seedream-4-5-251128", "0.04"),
+        ("seedream-5-0-260128", "0.035"),
+        ("seedream-5-0-pro-260628", "0.09"),
+    ],
+)
+def test_overseas_picture_is_never_booked_below_its_list_price(model: str, dollars: str) -> None:
+    """Section 1.5, in dollars: 0.09 for a large one of 5.0-pro is more than its 0.60 CNY at home."""
+    assert ark_image_price(ark_image_model(model), pixels=3_686_400) >= Decimal(dollars) * Decimal("7.2")
+    assert clip_price(ark_video_model("seedance-2-0-260128"), tokens=1_000_000, resolution=HD) >= Decimal(7) * Decimal("7.2")
 
 
 def test_overseas_twin_has_the_limits_of_its_family() -> None:

@@ -85,6 +85,9 @@ def test_host_of_the_provider_or_of_the_operator_is_allowed(url: str, base: str,
         ("https://0x7f.1/a", BASE, frozenset()),
         ("https://[::ffff:169.254.169.254]/a", BASE, frozenset()),
         ("data:text/plain,deadbeef", BASE, frozenset()),
+        ("https://xn--.volces.com/a", BASE, frozenset()),
+        ("https://a.volces.com/deadbeef\ud800", BASE, frozenset()),
+        ("https://[a.volces.com/a", BASE, frozenset()),
     ],
 )
 def test_other_addresses_are_never_asked(url: str, base: str, allowed: frozenset[str]) -> None:
@@ -192,7 +195,14 @@ def test_redirect_within_the_host_is_followed() -> None:
 
 
 @pytest.mark.parametrize(
-    "target", ["https://other.volces.com/a", "https://evil.example/a", "http://bucket.tos-cn-beijing.volces.com/a"]
+    "target",
+    [
+        "https://[",
+        "https://xn--.volces.com/",
+        "https://other.volces.com/a",
+        "https://evil.example/a",
+        "http://bucket.tos-cn-beijing.volces.com/a",
+    ],
 )
 def test_redirect_to_another_host_or_to_plain_http_is_refused(target: str) -> None:
     """A redirect must not lead where the URL itself could not."""

@@ -74,6 +74,15 @@ def test_look_that_got_no_answer_is_retryable(fault: Exception) -> None:
     assert not isinstance(caught.value, OutcomeUnknown)
 
 
+def test_redirect_to_a_host_that_is_no_name_is_a_lost_answer() -> None:
+    """The client decodes the host of a redirect although nobody follows it: that was a trace in the middle of a paid call."""
+    answer = httpx.Response(302, headers={"location": "https://xn--.example/"})
+    with pytest.raises(OutcomeUnknown):
+        run(wire(Vendor(answer)).create("/x", {}))
+    with pytest.raises(ProviderFault):
+        run(wire(Vendor(answer)).look("GET", "/x"))
+
+
 def test_answer_over_the_cap_is_a_lost_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     """A create whose answer cannot be taken in may have been paid for; a look can simply fail."""
     monkeypatch.setattr(http, "REPLY_MB", 0)
@@ -154,7 +163,17 @@ def test_key_that_no_header_can_carry_is_refused_by_name(key: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "base_url", ["", "ark.example", "ftp://host/x", "https://user:pw@host/x", "https://host/x?y=1", "https://"]
+    "base_url",
+    [
+        "",
+        "ark.example",
+        "ftp://host/x",
+        "https://user:pw@host/x",
+        "https://host/x?y=1",
+        "https://",
+        "https://xn--.example",
+        "https://host/\ud800",
+    ],
 )
 def test_base_url_that_cannot_be_used_is_refused(base_url: str) -> None:
     """A wrong address is found when providers are built, before any project starts."""
