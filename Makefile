@@ -21,8 +21,10 @@ $(VENV)/.dev: requirements-dev.lock $(VENV)/.runtime
 demo: $(VENV)/.runtime  ## one film from one idea, in this process, without network or keys
 	$(BIN)/comic demo $(if $(IDEA),"$(IDEA)")
 
-dev: $(VENV)/.runtime  ## the whole embedded deployment; UI on http://127.0.0.1:3000
-	$(BIN)/comic dev
+PORT ?= 3000
+
+dev: $(VENV)/.runtime  ## the whole embedded deployment; UI on http://127.0.0.1:3000 (PORT=)
+	$(BIN)/comic dev --port $(PORT)
 
 test: $(VENV)/.dev  ## the tests that every change must pass
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not endurance"

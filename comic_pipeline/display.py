@@ -6,6 +6,7 @@ What users and providers wrote is never markup and moves no cursor: it goes thro
 import re
 import time
 from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
 from decimal import Decimal
 
 from rich.console import Console, RenderableType
@@ -15,6 +16,7 @@ from rich.text import Text
 from comic_pipeline.model.errors import ERROR_RULES
 from comic_pipeline.model.money import show
 from comic_pipeline.model.project import Project
+from comic_pipeline.model.submission import Submission
 from comic_pipeline.model.verdict import Verdict
 from comic_pipeline.status import ProjectStatus
 from comic_pipeline.store.views import CostLine
@@ -77,6 +79,15 @@ def print_projects(console: Console, found: Iterable[Project]) -> None:
     _print_table(console, table)
 
 
+def print_progress(console: Console, seen: ProjectStatus, *, told: str | None) -> str:
+    """One line on where a project stands, unless that is what was `told` before. Returns the line."""
+    now = f"{seen.status}  {seen.progress}%  pictures {seen.frames_ready}/{seen.total_frames}  cost {show(seen.cost)}"
+    now += f"  {seen.words_zh} / {seen.words_en}" if seen.cancel_requested else ""
+    if now != told:
+        console.print(f"{datetime.now(UTC):%H:%M:%S}  {now}", highlight=False, soft_wrap=True)
+    return now
+
+
 def print_status(console: Console, seen: ProjectStatus) -> None:
     """One project and its tasks."""
     head = f" {seen.title}  {seen.status}  {seen.words_zh} / {seen.words_en}"
@@ -109,6 +120,16 @@ def print_status(console: Console, seen: ProjectStatus) -> None:
     _print_table(console, table)
 
 
+def print_submissions(console: Console, found: Iterable[Submission]) -> None:
+    """A table of requests, and why those that were not accepted were not."""
+    table = _table("submission", "kind", "user", "tier", "status", "project", "created (UTC)", "why")
+    for one in found:
+        why = ": ".join(filter(None, (one.error_code, one.error_message)))
+        created = f"{one.created_at:%Y-%m-%d %H:%M:%S}"
+        _add(table, str(one.id), one.kind, one.user_id, one.tier, one.status, one.project_id or "", created, why)
+    _print_table(console, table)
+
+
 def print_costs(console: Console, lines: Iterable[CostLine], *, total: Decimal) -> None:
     """The books, a line for each project, task type and provider."""
     table = _table("project", "task type", "provider", "tasks", "creates", "cost", "reserved")
@@ -138,7 +159,7 @@ def print_case(console: Console, case: TaskCase) -> None:
     """One task and its attempts; the error message names candidates of an unknown outcome."""
     task = case.task
     shot = "" if task.shot_seq is None else f" shot {task.shot_seq}"
-    console.print(f"{task.task_id} {task.task_type}{shot} of {task.project_id}: {task.status}", highlight=False)
+    console.print(f"{task.task_id} {task.task_type}{shot} of {task.project_id}: {task.status}", highlight=False, soft_wrap=True)
     if task.error_code is not None:
         console.print(plain(f"{task.error_code}: {task.error_message}"), highlight=False, soft_wrap=True)
     table = _table("attempt", "kind", "state", "provider", "request id", "http", "their code", "estimate", "cost", "began (UTC)")

@@ -24,7 +24,8 @@ from comic_pipeline.notify.target import target_of
 from comic_pipeline.objects.build import open_objects
 from comic_pipeline.providers.keys import KeyAnswer, ask_services
 from comic_pipeline.providers.offline.voice import Utterance, speak
-from comic_pipeline.settings import Settings, VoiceProviderName
+from comic_pipeline.settings import NO_MUSIC, SYNTH_MUSIC, Settings, VoiceProviderName, misspelled
+from comic_pipeline.stages.music import read_music
 from comic_pipeline.store import alerts, notifications
 from comic_pipeline.store.database import Database
 from comic_pipeline.store.migrate import check_version
@@ -79,6 +80,8 @@ def _keys(settings: Settings, answers: Iterable[KeyAnswer]) -> Iterator[Line]:
         state = {True: State.OK, False: State.FAIL, None: State.UNCHECKED}[answer.good]
         way_out = "renew the key, or check the *_BASE_URL, the network and the proxy" if state is State.FAIL else ""
         yield Line(f"key of {answer.service}", state, answer.detail, way_out)
+    for name, meant in misspelled().items():
+        yield Line("settings", State.WARN, f"{name} is no setting: nothing reads it", f"did you mean {meant}?")
     if settings.hash_salt.get_secret_value() == "comic":
         yield Line("settings", State.WARN, "COMIC_HASH_SALT has its default", "set a salt of your own before real users come")
 
@@ -145,6 +148,13 @@ def _voice(settings: Settings) -> list[Line]:
     return [Line("voice", State.OK, f"the offline voice said 你好 in {seconds:.1f} s")]
 
 
+def _music(settings: Settings) -> list[Line]:
+    if settings.music in (SYNTH_MUSIC, NO_MUSIC):
+        return [Line("music", State.OK, f"{settings.music}")]
+    read_music(settings.music, open_objects(settings))
+    return [Line("music", State.OK, f"can be heard: {settings.music}")]
+
+
 def _space(settings: Settings) -> list[Line]:
     lines = []
     for reading in read_space(settings, None):
@@ -184,6 +194,7 @@ _PARTS: dict[str, Callable[[Settings], list[Line]]] = {
     "ffmpeg": _ffmpeg,
     "font": _font,
     "voice": _voice,
+    "music": _music,
     "space": _space,
     "webhook": _webhook,
 }
@@ -193,6 +204,7 @@ _WAYS_OUT = {
     "ffmpeg": "set COMIC_FFMPEG to an ffmpeg with libx264, or leave it empty for the bundled one",
     "font": "install the locked requirements again: the font comes with pylopdf-fonts-zh-cn",
     "voice": "install the locked requirements again: the voice comes with espeakng-loader",
+    "music": "set COMIC_MUSIC to a file or an object that is music; films would stop once everything else is paid",
     "space": "enlarge the disk",
     "webhook": "correct the address",
 }

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import typer
 from rich.console import Console
 
-from comic_pipeline.cli import doctor, projects, reviewing, running, tasks
+from comic_pipeline.cli import asking, doctor, projects, reviewing, running, tasks
 from comic_pipeline.display import plain
 from comic_pipeline.model.errors import ERROR_RULES, Actor, ComicError, Refused
 
@@ -23,7 +23,8 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "init": running.init,
     "dev": running.dev,
     "media": running.media,
-    "submit": projects.submit,
+    "submit": asking.submit,
+    "submissions": asking.list_submissions,
     "projects": projects.list_projects,
     "status": projects.status,
     "retry": projects.retry,

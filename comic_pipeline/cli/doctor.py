@@ -17,7 +17,7 @@ _COLOURS = {"ok": "green", "warn": "yellow", "fail": "red", "unchecked": "dim"}
 
 
 def doctor(as_json: JsonFlag = False) -> None:
-    """Check settings, keys, database, store, ffmpeg, font, voice, disk, daemon and clock. Exit code 1 when something fails."""
+    """Try settings, keys, database, store, ffmpeg, font, voice, music, disk, daemon, clock. Exit code 1 when something fails."""
     lines = _examined()
     failed = any(line.state == "fail" for line in lines)
     if as_json:

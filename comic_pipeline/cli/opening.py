@@ -12,7 +12,7 @@ from comic_pipeline.display import plain
 from comic_pipeline.model.errors import ErrorCode, Refused
 from comic_pipeline.model.project import Tier
 from comic_pipeline.model.submission import Answer
-from comic_pipeline.model.workflow import SubmissionKind
+from comic_pipeline.model.workflow import REDOABLE, SubmissionKind
 from comic_pipeline.settings import Settings, load_settings
 from comic_pipeline.store.submissions import NewSubmission
 
@@ -56,12 +56,32 @@ def print_json(value: BaseModel | list[Any] | dict[str, Any]) -> None:
     print(text)  # noqa: T201  # the answer of the command
 
 
-def numbers_of(option: str, text: str) -> list[int]:
-    """The numbers of `1,3`. Raises Refused(INPUT_INVALID) with the option's name."""
-    try:
-        return [int(part) for part in text.split(",") if part.strip()]
-    except ValueError:
-        raise Refused(ErrorCode.INPUT_INVALID, f"{option} {text!r}: write numbers separated by commas, e.g. 1,3") from None
+def numbers_of(option: str, text: str | None) -> list[int]:
+    """The numbers of `1,3`; none when the option was left out.
+
+    Raises Refused(INPUT_INVALID) with the option's name for anything else: `--shots "$EMPTY"` must not mean, and pay, all.
+    """
+    if text is None:
+        return []
+    parts = [part.strip() for part in text.split(",")]
+    if not all(part.isascii() and part.isdigit() for part in parts):
+        raise Refused(
+            ErrorCode.INPUT_INVALID,
+            f"{option} {text[:80]!r}: write shot numbers from 0, separated by commas, e.g. 1,3; leave it out for all shots",
+        )
+    return [int(part) for part in parts]
+
+
+def check_stage(stage: str) -> None:
+    """Raise Refused(INPUT_INVALID) with the possible ones unless `stage` can be made anew."""
+    if stage not in REDOABLE:
+        raise Refused(ErrorCode.INPUT_INVALID, f"stage {stage[:40]!r} cannot be made anew; one of: {', '.join(REDOABLE)}")
+
+
+def check_named(option: str, value: str) -> None:
+    """Raise Refused(INPUT_INVALID) unless somebody, or a reason, is given."""
+    if not value.strip():
+        raise Refused(ErrorCode.INPUT_INVALID, f"{option} is needed: the decision is recorded")
 
 
 def ask(kind: SubmissionKind, project: str, *, user: str, payload: str) -> Answer:
@@ -83,4 +103,6 @@ def show_answer(answer: Answer, *, as_json: bool) -> None:
     if as_json:
         print_json(answer)
     else:
-        Console().print(plain(f"{answer.project_id}: {answer.status} {answer.message_zh} {answer.message_en}".strip()))
+        Console().print(
+            plain(f"{answer.project_id}: {answer.status} {answer.message_zh} {answer.message_en}".strip()), soft_wrap=True
+        )

@@ -1,4 +1,4 @@
-"""Commands about projects: submit, projects, status, retry, redo, cancel, costs."""
+"""Commands about projects: projects, status, retry, redo, cancel, costs."""
 
 import json
 import time
@@ -8,74 +8,24 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from comic_pipeline import service
 from comic_pipeline.cli.opening import (
     JsonFlag,
     UserOption,
     ask,
+    check_stage,
     numbers_of,
     opened_workshop,
     print_json,
     show_answer,
     word_of,
 )
-from comic_pipeline.display import plain, print_costs, print_estimate, print_projects, print_status
-from comic_pipeline.model.project import RawProduceRequest, Tier
+from comic_pipeline.display import print_costs, print_progress, print_projects, print_status
 from comic_pipeline.model.workflow import ProjectState, SubmissionKind
 from comic_pipeline.status import ProjectStatus, status_of
 from comic_pipeline.store import projects
-from comic_pipeline.store.submissions import NewSubmission
 from comic_pipeline.store.views import costs as cost_lines
 
 _WATCH_SECONDS = 1.0
-
-
-def submit(
-    idea: Annotated[str, typer.Argument(help="One sentence about what happens.")],
-    user: Annotated[str, typer.Option(help="Who asks.")],
-    style: Annotated[str, typer.Option(help="healing, ink, cyber, comedy, suspense, fantasy.")] = "healing",
-    duration: Annotated[str, typer.Option(help="short_15, short_30, medium_60, long_120.")] = "short_15",
-    aspect: Annotated[str, typer.Option(help="16:9, 9:16, 1:1.")] = "16:9",
-    resolution: Annotated[str, typer.Option(help="720p, 1080p.")] = "720p",
-    tier: Annotated[str, typer.Option(help="free, preview, paid, premium.")] = "free",
-    key: Annotated[str | None, typer.Option(help="Idempotency key: the same key never makes a second film.")] = None,
-    estimate: Annotated[bool, typer.Option("--estimate", help="Only say what it would cost.")] = False,
-    as_json: JsonFlag = False,
-) -> None:
-    """Ask for a film. The running deployment takes it from here; `comic status` follows it."""
-    asked = RawProduceRequest(idea=idea, style=style, duration=duration, aspect=aspect, resolution=resolution)
-    asked.checked()
-    level = word_of(Tier, "tier", tier)
-    new = NewSubmission(
-        kind=SubmissionKind.PRODUCE, user_id=user, tier=level, payload=asked.model_dump_json(exclude_defaults=True), key=key
-    )
-    if estimate:
-        _estimate(asked, new, as_json=as_json)
-        return
-    workshop = opened_workshop()
-    with workshop.database.write() as connection:
-        submission = service.submit(connection, new, now=workshop.clock.now())
-    if as_json:
-        print_json({"submission_id": submission.id, "status": submission.status, "project_id": submission.project_id})
-    else:
-        Console().print(
-            plain(f"submission {submission.id} is {submission.status}; `comic projects --user {user}` shows its project")
-        )
-
-
-def _estimate(asked: RawProduceRequest, new: NewSubmission, *, as_json: bool) -> None:
-    from comic_pipeline.stages.estimating import estimate_film
-    from comic_pipeline.stages.studio import Commission
-
-    workshop = opened_workshop()
-    house = service.house_of(workshop.settings, now=workshop.clock.now())
-    project = service.project_of(asked.checked(), house, project_id="estimate", user_id=new.user_id, tier=new.tier)
-    commission = Commission(project=project, settings=workshop.settings, providers=workshop.build_providers())
-    found = estimate_film(commission)
-    if as_json:
-        print_json(found.model_dump(mode="json") | {"budget": str(project.budget)})
-    else:
-        print_estimate(Console(), found.model_dump(), budget=project.budget)
 
 
 def list_projects(
@@ -96,7 +46,7 @@ def list_projects(
 
 def status(
     project: Annotated[str, typer.Argument(help="Project id.")],
-    watch: Annotated[bool, typer.Option("--watch", help="Follow until it ends.")] = False,
+    watch: Annotated[bool, typer.Option("--watch", help="Follow until it ends: a line for each change, then all of it.")] = False,
     as_json: JsonFlag = False,
 ) -> None:
     """Show where a project stands: state, progress, cost, each task, errors."""
@@ -107,9 +57,10 @@ def status(
             return status_of(connection, project, workshop.settings)
 
     seen = read()
+    told = None
     while watch and seen.finished_at is None:
         if not as_json:
-            print_status(Console(), seen)
+            told = print_progress(Console(), seen, told=told)
         time.sleep(_WATCH_SECONDS)
         seen = read()
     if as_json:
@@ -128,13 +79,14 @@ def retry(
 def redo(
     project: Annotated[str, typer.Argument(help="Project id.")],
     stage: Annotated[str, typer.Option(help="frames, voices, clips or film.")],
-    shots: Annotated[str, typer.Option(help="Shot numbers, e.g. 1,3; all when left out.")] = "",
+    shots: Annotated[str | None, typer.Option(help="Shot numbers from 0, e.g. 1,3; all when left out.")] = None,
     prompt: Annotated[str, typer.Option(help="New words for these shots.")] = "",
     seed: Annotated[int | None, typer.Option(help="New seed for these shots.")] = None,
     user: UserOption = "operator",
     as_json: JsonFlag = False,
 ) -> None:
     """Make some shots anew, and what depends on them. Old versions stay reachable."""
+    check_stage(stage)
     payload = {"stage": stage, "shots": numbers_of("--shots", shots), "prompt": prompt, "seed": seed}
     show_answer(ask(SubmissionKind.REDO, project, user=user, payload=json.dumps(payload)), as_json=as_json)
 

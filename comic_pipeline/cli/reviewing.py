@@ -7,7 +7,17 @@ import typer
 from rich.console import Console
 
 from comic_pipeline import service
-from comic_pipeline.cli.opening import JsonFlag, ask, numbers_of, opened_workshop, print_json, show_answer, word_of
+from comic_pipeline.cli.opening import (
+    JsonFlag,
+    ask,
+    check_named,
+    check_stage,
+    numbers_of,
+    opened_workshop,
+    print_json,
+    show_answer,
+    word_of,
+)
 from comic_pipeline.display import print_verdicts
 from comic_pipeline.model.errors import ErrorCode, Refused
 from comic_pipeline.model.review import Decision
@@ -55,8 +65,7 @@ def _override(words: list[str], *, by: str, reason: str, as_json: bool) -> None:
             "write `comic qc override PROJECT CHECK --by NAME --reason R`; `comic qc PROJECT` lists checks",
         )
     for option, value in (("--by", by), ("--reason", reason)):
-        if not value.strip():
-            raise Refused(ErrorCode.INPUT_INVALID, f"{option} is needed: the decision is recorded")
+        check_named(option, value)
     workshop = opened_workshop()
     house = service.house_of(workshop.settings, now=workshop.clock.now())
     with workshop.database.write() as connection:
@@ -69,16 +78,21 @@ def review(
     decision: Annotated[str, typer.Argument(help="approve or reject.")],
     by: Annotated[str, typer.Option(help="Who decides; recorded.")],
     note: Annotated[str, typer.Option(help="Why.")] = "",
-    redo_shots: Annotated[str, typer.Option("--redo-shots", help="With reject: shots to make anew, e.g. 2,5.")] = "",
-    stage: Annotated[str, typer.Option(help="With reject: frames, voices, clips or film are made anew.")] = "",
+    redo_shots: Annotated[
+        str | None, typer.Option("--redo-shots", help="With reject: shots to make anew, e.g. 2,5; all when left out.")
+    ] = None,
+    stage: Annotated[str | None, typer.Option(help="With reject: frames, voices, clips or film are made anew.")] = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Approve a film for release, or reject it, with a redo or without. The same review twice acts once."""
+    check_named("--by", by)
+    if stage is not None:
+        check_stage(stage)
     payload = {
         "decision": word_of(Decision, "decision", decision),
         "by": by,
         "note": note,
-        "stage": stage or None,
+        "stage": stage,
         "shots": numbers_of("--redo-shots", redo_shots),
     }
     answer = ask(SubmissionKind.REVIEW, project, user=by, payload=json.dumps(payload))

@@ -3,6 +3,7 @@
 import os
 import shutil
 import signal
+import socket
 import sys
 from contextlib import nullcontext
 from pathlib import Path
@@ -21,6 +22,10 @@ from comic_pipeline.settings import container_environment, process_environment
 
 # What shells expect of a program that Ctrl-C ended.
 _STOPPED = 130
+PortOption = Annotated[int, typer.Option(help="Port to listen on.", min=1, max=65_535)]
+_HERE = "127.0.0.1"
+# `dagster dev` begins with advice about another program, which is not part of this deployment.
+_SUPERSEDED = "Function `dev_command` is superseded"
 
 
 def init() -> None:
@@ -30,14 +35,30 @@ def init() -> None:
     Console().print(f"COMIC_HOME {settings.home} is ready, database version {version}", highlight=False, soft_wrap=True)
 
 
-def dev(port: Annotated[int, typer.Option(help="Port of the Dagster UI.")] = 3000) -> None:
+def dev(port: PortOption = 3000) -> None:
     """Run the whole embedded deployment: `dagster dev` with this project's workspace and COMIC_HOME."""
     settings = checked_settings()
     prepare_home(settings)
     hold_home(settings)
-    dagster = shutil.which("dagster", path=str(Path(sys.executable).parent)) or "dagster"
-    command = [dagster, "dev", "-w", str(workspace_file()), "-p", str(port), "-h", "127.0.0.1"]
-    os.execve(dagster, command, process_environment(settings))  # noqa: S606  # becomes dagster, so that Ctrl-C reaches it
+    _refuse_taken(port)
+    dagster = [sys.executable, "-W", f"ignore:{_SUPERSEDED}", "-m", "dagster"]
+    command = [*dagster, "dev", "-w", str(workspace_file()), "-p", str(port), "-h", _HERE]
+    os.execve(sys.executable, command, process_environment(settings))  # noqa: S606  # becomes dagster, so that Ctrl-C reaches it
+
+
+def _refuse_taken(port: int) -> None:
+    """Dagster would ask at the terminal for another port, or go on without a UI. Raises Refused(CONFLICT)."""
+    with socket.socket() as probe:
+        # A port that was in use until a moment ago is free.
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((_HERE, port))
+        except OSError as fault:
+            raise Refused(
+                ErrorCode.CONFLICT,
+                f"port {port} of {_HERE} cannot be listened on ({fault.strerror}): end what has it, or take another one: "
+                "`comic dev --port 3001`, `make dev PORT=3001`",
+            ) from fault
 
 
 def execute(command: Annotated[list[str], typer.Argument(help="The program and its arguments.")]) -> None:
@@ -51,8 +72,8 @@ def execute(command: Annotated[list[str], typer.Argument(help="The program and i
 
 
 def media(
-    port: Annotated[int, typer.Option(help="Port to listen on.")] = 3100,
-    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    port: PortOption = 3100,
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = _HERE,
 ) -> None:
     """Serve the stable links to media on S3: each one redirects to a fresh presigned URL. Belongs behind the proxy."""
     import uvicorn

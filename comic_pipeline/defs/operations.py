@@ -7,6 +7,7 @@ answer twice and act once.
 
 import json
 from collections.abc import Mapping
+from enum import StrEnum
 from typing import Any
 
 import dagster as dg
@@ -30,6 +31,15 @@ SUBMISSION_TAG = "comic/submission"
 _PROJECT = Field(description="Project id, the partition key: p-20261130-0123456789")
 _BY = Field(default="operator", description="Who asks; recorded.")
 _KEY = Field(default="", description="Idempotency key: the same key of the same person acts only once. Empty: none.")
+
+
+class Redoable(StrEnum):
+    """What the launchpad offers to make anew; the words are those of `Stage`."""
+
+    FRAMES = "frames"
+    VOICES = "voices"
+    CLIPS = "clips"
+    FILM = "film"
 
 
 class SubmitConfig(dg.Config):
@@ -58,7 +68,7 @@ class RedoConfig(dg.Config):
     """Make some shots anew, and what depends on them; old versions stay reachable."""
 
     project: str = _PROJECT
-    stage: Stage = Field(description="FRAMES, VOICES, CLIPS or FILM: what is to be made anew. 重做环节")
+    stage: Redoable = Field(description="FRAMES, VOICES, CLIPS or FILM: what is to be made anew. 重做环节")
     shots: list[int] = Field(default=[], description="Shot numbers from 0; empty: all. 镜头编号")
     prompt: str = Field(default="", description="New words for these shots; empty: the old ones. 新的提示词")
     seed: int | None = Field(default=None, description="New seed for these shots; empty: another one by itself. 随机种子")
@@ -83,7 +93,7 @@ class ReviewConfig(dg.Config):
     decision: Decision = Field(description="APPROVE or REJECT. 审核结论")
     by: str = Field(description="Who decides; recorded. 审核人")
     note: str = Field(default="", description="Why. 备注")
-    stage: Stage | None = Field(default=None, description="With REJECT: FRAMES, VOICES, CLIPS or FILM are made anew. 重做环节")
+    stage: Redoable | None = Field(default=None, description="With REJECT: FRAMES, VOICES, CLIPS or FILM are made anew. 重做环节")
     shots: list[int] = Field(default=[], description="With a stage: which shots; empty: all. 镜头编号")
     key: str = _KEY
 
@@ -119,7 +129,9 @@ def redo_stage(context: dg.OpExecutionContext, config: RedoConfig) -> dg.Output[
         SubmissionKind.REDO,
         project=config.project,
         user=config.by,
-        payload=_payload(RedoRequest, stage=config.stage, shots=tuple(config.shots), prompt=config.prompt, seed=config.seed),
+        payload=_payload(
+            RedoRequest, stage=Stage(config.stage), shots=tuple(config.shots), prompt=config.prompt, seed=config.seed
+        ),
         key=config.key,
     )
 
@@ -139,7 +151,7 @@ def review_film(context: dg.OpExecutionContext, config: ReviewConfig) -> dg.Outp
         decision=config.decision,
         by=config.by,
         note=config.note,
-        stage=config.stage,
+        stage=None if config.stage is None else Stage(config.stage),
         shots=tuple(config.shots),
     )
     return _carry_out(context, SubmissionKind.REVIEW, project=config.project, user=config.by, payload=payload, key=config.key)

@@ -39,6 +39,11 @@ OpContext = dg.AssetExecutionContext | dg.AssetCheckExecutionContext
 ROUND_POLICY = dg.RetryPolicy(max_retries=20)
 _LOOK_AGAIN = 0.5
 _STOPPED = "stopped by a signal; what was paid is kept and a retry goes on from there"
+# Mostly somebody has pressed Re-execute on an old run.
+_ENDED = (
+    "round {tagged} of {stage} has ended or belongs to another run; nothing was done. "
+    "Its project goes on by the job retry_project, or has shots made anew by redo_shots"
+)
 
 
 def run_stage(
@@ -60,7 +65,7 @@ def run_stage(
     """
     workshop: Workshop = context.resources.workshop
     try:
-        project = workshop.project(context.partition_key)
+        project = workshop.project(_partition(context))
         worker = _claim(context, workshop, project, stage)
     except ComicError as refused:
         raise failure_of(context, refused) from refused
@@ -87,6 +92,14 @@ def was_stopped(event: dg.DagsterEvent) -> bool:
         return False
     failure = event.step_failure_data.user_failure_data
     return failure is not None and failure.description == _STOPPED
+
+
+def _partition(context: OpContext) -> str:
+    """The run's project. Dagster launches a partitioned job without one too, and would try its own error again and again."""
+    if not context.has_partition_key:
+        raise Refused(ErrorCode.INPUT_INVALID, "this run has no partition: launch it for a project, its partition key")
+    key: str = context.partition_key
+    return key
 
 
 async def _work(workshop: Workshop, project: Project, worker: Worker, stage: Stage, work: Callable[[Studio], Awaitable[T]]) -> T:
@@ -183,7 +196,7 @@ def _claim(context: OpContext, workshop: Workshop, project: Project, stage: Stag
         now = workshop.clock.now()
         owned = stages.owned(connection, project.id, stage, run_id=run_id)
         if owned is None and tagged is not None and not stages.claim(connection, tagged, run_id=run_id, now=now):
-            raise WorkStopped(ErrorCode.CONFLICT, f"stage row {tagged} has ended or belongs to another run; nothing was done")
+            raise WorkStopped(ErrorCode.CONFLICT, _ENDED.format(tagged=tagged, stage=stage))
     if owned is None and tagged is None:
         _register(context, workshop, project)
     with workshop.database.read() as connection:

@@ -9,6 +9,7 @@ from comic_pipeline.model.errors import ErrorCode, Refused
 from comic_pipeline.model.workflow import (
     OPEN_STAGE_STATUSES,
     PRODUCTION,
+    REDOABLE,
     STAGE_RULES,
     ProjectState,
     Stage,
@@ -110,7 +111,7 @@ def _in_a_row(row: StageRow, history: Sequence[StageRow]) -> list[StageRow]:
 
 def check_redoable(stage: Stage, latest: Mapping[Stage, StageRow], *, project_id: str) -> None:
     """Raise Refused(CONFLICT) unless the stage has been tried, its needs are made, and no run works on it or after it."""
-    remakable = [one for one in PRODUCTION if one in latest and one is not Stage.STORYBOARD]
+    remakable = [one for one in REDOABLE if one in latest]
     if stage not in remakable:
         possible = ", ".join(remakable) or "none yet"
         raise Refused(ErrorCode.CONFLICT, f"stage {stage} of project {project_id} cannot be re-made; one of: {possible}")

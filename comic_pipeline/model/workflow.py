@@ -178,6 +178,8 @@ STAGE_RULES: dict[Stage, StageRule] = {
 }
 # What makes the film. A release follows a person's approval, and moves no project that is in production.
 PRODUCTION: tuple[Stage, ...] = tuple(stage for stage in STAGE_RULES if stage is not Stage.RELEASE)
+# What can be made anew by itself: another storyboard would be another film.
+REDOABLE: tuple[Stage, ...] = tuple(stage for stage in PRODUCTION if stage is not Stage.STORYBOARD)
 STAGE_OF_ASSET: dict[str, Stage] = {asset: rule.stage for rule in STAGE_RULES.values() for asset in rule.assets}
 STAGE_OF_TASK: dict[TaskType, Stage] = {kind: rule.stage for rule in STAGE_RULES.values() for kind in rule.task_types}
 

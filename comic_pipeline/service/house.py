@@ -64,10 +64,14 @@ def parse(kind: type[_Payload], submission: Submission) -> _Payload:
         return kind.model_validate(json.loads(submission.payload))
     except ValidationError as invalid:
         first = invalid.errors(include_url=False)[0]
+        said = first["msg"].removeprefix("Value error, ")
+        if first["type"] == "value_error" and not first["loc"]:
+            # About several fields at once, which it names; the whole payload would be no help.
+            raise Refused(ErrorCode.INPUT_INVALID, said) from None
         where = ".".join(map(str, first["loc"]))[:80] or "payload"
         # A key may be anything, also what no row can hold.
         where = where if where.isprintable() else ascii(where)
-        raise Refused(ErrorCode.INPUT_INVALID, f"{where}: {first['msg']} (got {str(first.get('input'))[:80]!r})") from None
+        raise Refused(ErrorCode.INPUT_INVALID, f"{where}: {said} (got {str(first.get('input'))[:80]!r})") from None
     except (ValueError, RecursionError) as broken:
         # Not only JSONDecodeError: Python refuses numbers of over 4,300 digits with a plain ValueError.
         raise Refused(ErrorCode.INPUT_INVALID, f"payload is not JSON that can be read: {str(broken)[:200]}") from None

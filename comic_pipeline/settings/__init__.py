@@ -15,7 +15,14 @@ from comic_pipeline.settings.choices import (
     VoiceProviderName,
     WebhookStyle,
 )
-from comic_pipeline.settings.reading import Settings, child_environment, container_environment, load_settings, process_environment
+from comic_pipeline.settings.reading import (
+    Settings,
+    child_environment,
+    container_environment,
+    load_settings,
+    misspelled,
+    process_environment,
+)
 
 __all__ = [
     "NO_MUSIC",
@@ -32,5 +39,6 @@ __all__ = [
     "child_environment",
     "container_environment",
     "load_settings",
+    "misspelled",
     "process_environment",
 ]

@@ -1,9 +1,10 @@
 """The one class of all settings, and reading it."""
 
 import os
+from difflib import get_close_matches
 from typing import Any
 
-from pydantic import ValidationError
+from pydantic import SecretStr, ValidationError
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource
 
 from comic_pipeline.model.errors import ErrorCode, Refused
@@ -19,6 +20,8 @@ from comic_pipeline.settings.work import Work
 
 # What programs need to run; keys of providers, of the store and of the database are not among it.
 _FOR_CHILDREN = ("PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TMPDIR", "TZ", "LD_LIBRARY_PATH", "PYTHONPATH", "PYTHONHOME")
+
+_OUR_PREFIXES = ("COMIC_", "ARK_", "OPENAI_", "OPENSPEECH_")
 
 
 class Settings(Places, Services, Work, Film, Operations):
@@ -83,6 +86,15 @@ def load_settings(**overrides: Any) -> Settings:
         raise Refused(ErrorCode.INPUT_INVALID, f"{name}{value}: {error['msg'].removeprefix('Value error, ')}") from None
     mask_in_logs(settings.secrets())
     return settings
+
+
+def misspelled() -> dict[str, str]:
+    """Variables that are none of ours but look like one, with that one: what they say is not done."""
+    ours = {str(field.alias): field for field in Settings.model_fields.values()}
+    known = {*ours, *(f"{name}_FILE" for name, field in ours.items() if field.annotation is SecretStr)}
+    strange = [name for name in os.environ if name.startswith(_OUR_PREFIXES) and name not in known]
+    close = {name: get_close_matches(name, known, n=1, cutoff=0.88) for name in sorted(strange)}
+    return {name: found[0] for name, found in close.items() if found}
 
 
 def process_environment(settings: Settings) -> dict[str, str]:

@@ -7,7 +7,7 @@ from comic_pipeline.model.errors import ErrorCode, MediaFault, Refused
 from comic_pipeline.model.media import Music
 from comic_pipeline.model.storyboard import OverrideField, Storyboard
 from comic_pipeline.model.task import TaskType
-from comic_pipeline.objects.store import MissingObject
+from comic_pipeline.objects.store import MissingObject, ObjectStore
 from comic_pipeline.providers.interface import MusicRequest, Provider
 from comic_pipeline.providers.music_file import FileMusic
 from comic_pipeline.providers.offline.music import OfflineMusic
@@ -31,7 +31,7 @@ async def play_music(studio: Studio, storyboard: Storyboard) -> Music:
     if wanted == SYNTH_MUSIC:
         order, licence = order_of(studio, storyboard, OfflineMusic()), _OWN_LICENCE
     else:
-        data = await asyncio.to_thread(_read, studio, wanted)
+        data = await asyncio.to_thread(read_music, wanted, studio.desk.objects)
         order, licence = order_of(studio, storyboard, FileMusic(data)), _FILE_LICENCE
     (done,) = (await make_all(studio.desk, [order])).settle(now=studio.now())
     return Music(media=done.media, made=done.made, licence=licence)
@@ -61,10 +61,10 @@ def order_of(studio: Studio, storyboard: Storyboard, provider: Provider[MusicReq
     )
 
 
-def _read(studio: Studio, place: str) -> bytes:
-    """The file's bytes, looked at before a task is made of them: what is no music is not tried again."""
+def read_music(place: str, objects: ObjectStore) -> bytes:
+    """The bytes of COMIC_MUSIC. Raises MediaFault(INPUT_INVALID) before a task is made of them: it is not tried again."""
     try:
-        data = Path(place).expanduser().read_bytes() if is_path(place) else studio.desk.objects.get(place)
+        data = Path(place).expanduser().read_bytes() if is_path(place) else objects.get(place)
         verify_music(data)
     except OSError as missing:
         raise MediaFault(ErrorCode.INPUT_INVALID, f"COMIC_MUSIC {place!r} cannot be read: {missing.strerror}") from missing

@@ -63,6 +63,18 @@ def get(connection: Connection, submission_id: int) -> Submission | None:
     return None if row is None else read_row(Submission, row)
 
 
+def find(
+    connection: Connection, *, user_id: str | None = None, status: SubmissionStatus | None = None, limit: int = 500
+) -> list[Submission]:
+    """Submissions, newest first, of one user and in one state when given."""
+    statement = select(submissions).order_by(submissions.c.id.desc()).limit(limit)
+    if user_id is not None:
+        statement = statement.where(submissions.c.user_id == user_id)
+    if status is not None:
+        statement = statement.where(submissions.c.status == status)
+    return [read_row(Submission, row) for row in connection.execute(statement).mappings()]
+
+
 def open_ids(connection: Connection, *, limit: int) -> list[int]:
     """Ids of undecided submissions, highest priority first, then oldest. Rows without a priority take their tier's."""
     by_tier = func.coalesce(submissions.c.priority, _tier_priority())

@@ -145,3 +145,14 @@ def test_every_asset_stops_at_the_closed_gate_of_what_it_needs(
     assert any(
         f"{GATES[need]} of project p1 is closed" in (error.cause.message if error.cause else error.message) for error in failures
     )
+
+
+def test_a_run_without_a_project_says_so_once(workshop: Workshop, instance: dg.DagsterInstance) -> None:
+    """Dagster launches a job of partitioned assets without a partition; its own error would be tried again by the policy."""
+    job = build_definitions(lambda: workshop).resolve_job_def("make_storyboard")
+    done = job.execute_in_process(instance=instance, raise_on_error=False)
+    run = instance.get_run_by_id(done.run_id)
+    assert run is not None
+    assert run.tags["comic/error_code"] == "INPUT_INVALID"
+    assert [event.step_key for event in done.all_events if event.is_step_failure] == ["storyboard"]
+    assert not [event for event in done.all_events if event.is_step_up_for_retry]

@@ -8,10 +8,10 @@ from typing import Any
 import dagster as dg
 import pytest
 
-from comic_pipeline.defs.operations import OPERATOR_JOBS
+from comic_pipeline.defs.operations import OPERATOR_JOBS, Redoable
 from comic_pipeline.defs.resources import workshop_resource
 from comic_pipeline.model.task import TaskStatus
-from comic_pipeline.model.workflow import PRODUCTION, ProjectState, Stage, StageStatus
+from comic_pipeline.model.workflow import PRODUCTION, REDOABLE, ProjectState, Stage, StageStatus
 from comic_pipeline.stages.workshop import Workshop
 from comic_pipeline.store import submissions
 from comic_pipeline_tests.builders import a_project
@@ -203,10 +203,9 @@ def test_redo_stores_words_and_seed_for_the_named_shots_alone(pad: Launchpad) ->
         {"stage": "FRAMES", "seed": -1},
         {"stage": "FILM", "shots": [0]},
         {"stage": "VOICES", "seed": 3},
-        {"stage": "RELEASE"},
         {"stage": "FRAMES", "prompt": "x\u0007"},
     ],
-    ids=["no such shot", "negative seed", "shot of a film", "seed of a voice", "release", "control character"],
+    ids=["no such shot", "negative seed", "shot of a film", "seed of a voice", "control character"],
 )
 def test_a_redo_that_makes_no_sense_changes_nothing(pad: Launchpad, config: dict[str, Any]) -> None:
     """Refused before anything is stored."""
@@ -214,6 +213,18 @@ def test_a_redo_that_makes_no_sense_changes_nothing(pad: Launchpad, config: dict
     assert pad.refused("redo_shots", project="p1", **config) == "INPUT_INVALID"
     assert pad.door.overrides() == {}
     assert pad.door.project().status == ProjectState.PENDING_REVIEW
+
+
+def test_the_launchpad_offers_what_can_be_made_anew() -> None:
+    """It offered STORYBOARD first, as its example for a missing stage, and refused it then."""
+    assert [(one.name, one.value) for one in Redoable] == [(stage.name, stage.value) for stage in REDOABLE]
+    for job, op in (("redo_shots", "redo_stage"), ("review_project", "review_film")):
+        config = {"project": "p1", "stage": "STORYBOARD"} | (
+            {"decision": "REJECT", "by": "ann"} if job == "review_project" else {}
+        )
+        found = next(one for one in OPERATOR_JOBS if one.name == job)
+        with pytest.raises(dg.DagsterInvalidConfigError, match="STORYBOARD"):
+            dg.validate_run_config(found, {"ops": {op: {"config": config}}})
 
 
 def test_cancel_says_whether_it_took_effect_at_once(pad: Launchpad) -> None:

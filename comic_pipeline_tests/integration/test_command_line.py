@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import socket
 import sqlite3
 import subprocess
 import sys
@@ -10,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from comic_pipeline.home import hold_home
-from comic_pipeline.settings import load_settings
+from comic_pipeline.home import hold_home, prepare_home
+from comic_pipeline.model.errors import Refused
+from comic_pipeline.settings import Settings, load_settings
 
 _COMIC = str(Path(sys.executable).parent / "comic")
 
@@ -143,13 +145,15 @@ def test_other_commands_ask_for_init_first(tmp_path: Path) -> None:
 
 def test_init_makes_the_folder_of_a_database_elsewhere(tmp_path: Path) -> None:
     """It said `run comic init first` while it was being run."""
-    elsewhere = {"COMIC_DATABASE_URL": f"sqlite:///{tmp_path}/far/away/films.db"}
-    assert comic(tmp_path / "home", "init", **elsewhere).returncode == 0
-    assert comic(tmp_path / "home", "projects", "--json", **elsewhere).stdout == "[]\n"
-    (tmp_path / "far" / "file").touch()
-    blocked = comic(tmp_path / "home", "init", COMIC_DATABASE_URL=f"sqlite:///{tmp_path}/far/file/films.db")
-    assert blocked.returncode == 2
-    assert f"COMIC_DATABASE_URL: folder '{tmp_path}/far/file' cannot be made" in blocked.stderr
+
+    def settings(file: str) -> Settings:
+        return load_settings(COMIC_HOME=str(tmp_path / "home"), COMIC_DATABASE_URL=f"sqlite:///{tmp_path}/{file}")
+
+    prepare_home(settings("far/away/films.db"))
+    assert (tmp_path / "far" / "away" / "films.db").stat().st_size > 0
+    (tmp_path / "file").touch()
+    with pytest.raises(Refused, match=f"COMIC_DATABASE_URL: folder '{tmp_path}/file' cannot be made"):
+        prepare_home(settings("file/films.db"))
 
 
 def test_an_unknown_project_is_not_found(home: Path) -> None:
@@ -236,11 +240,22 @@ def test_exec_starts_nothing_that_cannot_work(command: list[str], environment: d
     assert said in done.stderr
 
 
+def test_a_port_that_is_taken_is_named_before_anything_runs(home: Path) -> None:
+    """Dagster asks at the terminal for another one, its daemon running already; without a terminal there is no UI."""
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        done = comic(home, "dev", "--port", str(port))
+    assert done.returncode == 2
+    assert f"port {port} of 127.0.0.1 cannot be listened on (Address already in use)" in done.stderr
+    assert "comic dev --port 3001" in done.stderr
+
+
 # Takes the home and becomes another program, as `comic dev` does.
 _DRIVER = """
 import os
-from comic_pipeline.home import hold_home
-from comic_pipeline.settings import load_settings
+from comic_pipeline.home import hold_home, prepare_home
+from comic_pipeline.model.errors import Refused
+from comic_pipeline.settings import Settings, load_settings
 hold_home(load_settings())
 os.execv("/bin/sh", ["sh", "-c", "echo held; read end"])
 """

@@ -38,6 +38,7 @@ def test_a_healthy_house_has_no_failure(home: Path) -> None:
         "ffmpeg",
         "font",
         "voice",
+        "music",
     }
     assert not [line for line in found.values() if line.state is State.FAIL and line.part != "space"]
     assert found["clock"].state is found["webhook"].state is State.UNCHECKED
@@ -66,6 +67,29 @@ def test_each_broken_part_is_named_with_its_way_out(tmp_path: Path) -> None:
     assert found["voice"].state is found["key of openspeech"].state is State.UNCHECKED
     assert found["font"].state is State.OK
     assert "4711" not in str(found)
+
+
+def test_a_variable_that_nothing_reads_is_shown(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """COMIC_TEXT_PROVIDR=ark makes offline films without a word; names of the deployment's own compose file are no mistake."""
+    for name in ("COMIC_TEXT_PROVIDR", "ARK_APIKEY", "COMIC_DAGSTER_YAML", "COMIC_SITE", "COMIC_FILES", "ARK_API_KEY_FILE"):
+        monkeypatch.setenv(name, "")
+    lines = examine(load_settings(COMIC_HOME=str(home), COMIC_HASH_SALT="ours"))
+    assert [(line.state, line.found, line.way_out) for line in lines if line.part == "settings"] == [
+        (State.WARN, "ARK_APIKEY is no setting: nothing reads it", "did you mean ARK_API_KEY?"),
+        (State.WARN, "COMIC_TEXT_PROVIDR is no setting: nothing reads it", "did you mean COMIC_TEXT_PROVIDER?"),
+    ]
+
+
+def test_music_that_is_none_is_found_before_a_film_stops_at_it(home: Path, tmp_path: Path) -> None:
+    """The bed is looked at after the clips are paid; here it is looked at before."""
+    (tmp_path / "bed.mp3").write_bytes(b"no music")
+    for place, said in (
+        (str(tmp_path / "bed.mp3"), "is no music"),
+        ("/nope.mp3", "No such file"),
+        ("beds/nope.mp3", "names no object"),
+    ):
+        line = _by_part(examine(load_settings(COMIC_HOME=str(home), COMIC_MUSIC=place)))["music"]
+        assert (line.state, said in line.found, "COMIC_MUSIC" in line.way_out) == (State.FAIL, True, True), line
 
 
 def test_keys_are_asked_for_free(sandbox: Sandbox, home: Path) -> None:
