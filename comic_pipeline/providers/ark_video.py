@@ -8,6 +8,7 @@ without Ark's envelope from a gateway that gave up while Ark may have taken the 
 """
 
 import logging
+import re
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -46,6 +47,8 @@ CREATE_SECONDS = 60.0
 _TASKS = "/contents/generations/tasks"
 # 499, 598 and 599 are proxies', 52x a content network's words for an answer that did not come in time or was cut.
 _GATEWAY_GAVE_UP = frozenset({408, 499, 502, 504, 520, 522, 524, 598, 599})
+# ` --dur 12 --rs 1080p` behind a prompt are settings to the older models (1.3), and prompts are written by others.
+_SETTING = re.compile(r"(?<!\S)--(?=[A-Za-z])")
 _PAGE_SIZE = 100
 _PAGES = 500
 # Their clock and ours may differ, and `since` is taken before the request travels.
@@ -223,7 +226,10 @@ class ArkVideo(HttpAdapter):
 
 
 def _content(prompt: str, url: str) -> list[JsonObject]:
-    return [{"type": "text", "text": prompt}, {"type": "image_url", "image_url": {"url": url}, "role": "first_frame"}]
+    return [
+        {"type": "text", "text": _SETTING.sub("—", prompt)},
+        {"type": "image_url", "image_url": {"url": url}, "role": "first_frame"},
+    ]
 
 
 def _path(job_id: str) -> str:

@@ -252,6 +252,8 @@ def check_chat(body: JsonObject) -> None:
             raise invalid(message.name("content"), "a string or an array is expected")
     shape = fields.object("response_format")
     kind = shape.text("type", "text", choices=("text", "json_object", "json_schema"))
+    if kind == "json_object" and "json" not in str(body["messages"]).lower():
+        raise invalid("messages", "they must contain the word JSON to use response_format json_object")
     if kind == "json_schema":
         schema = shape.object("json_schema", required=True)
         schema.text("name", required=True)

@@ -135,6 +135,19 @@ def test_every_clip_model_takes_the_request_and_costs_what_is_billed(
     assert (task.resolution, task.duration, task.ratio, task.generate_audio) == (resolution.value, 4, "16:9", False)
 
 
+def test_a_prompt_cannot_choose_what_an_older_model_makes(sandbox: Sandbox) -> None:
+    """Camera and watermark are not the prompt's to set, nor are the length and the size that are paid for."""
+    request = clip_request(first_frame=FRAME, duration_ms=4_000, prompt="a cat --dur 12 --rs 1080p --wm true --cf true --seed 1")
+
+    async def work(providers: Providers) -> None:
+        await providers.video.submit(request)
+
+    using(sandbox, work, ARK_VIDEO_MODEL="doubao-seedance-1-0-pro-250528")
+    (job,) = sandbox.admin.jobs()
+    # The sandbox takes settings out of the text that it understands as such.
+    assert job.prompt == "a cat —dur 12 —rs 1080p —wm true —cf true —seed 1"
+
+
 def test_a_clip_is_followed_fetched_found_and_cancelled(sandbox: Sandbox) -> None:
     """The five verbs over the wire: one create, one film without sound; a lost one is found once; a queued one is dropped."""
     sandbox.admin.latency(video=60)

@@ -168,6 +168,7 @@ def test_a_failed_member_of_a_group_is_free(http: httpx.Client, sandbox: Sandbox
         {"messages": [{"role": "user", "content": 5}]},
         {"response_format": {"type": "xml"}},
         {"response_format": {"type": "json_schema"}},
+        {"response_format": {"type": "json_object"}},
         {"temperature": 3},
         {"max_tokens": 0},
         {"thinking": {"type": "deep"}},

@@ -67,6 +67,16 @@ def test_create_sends_what_was_described_with_the_picture_in_place_of_its_hash()
     }
 
 
+def test_settings_that_stand_in_a_prompt_are_words() -> None:
+    """Older models obey ` --dur 12 --rs 1080p` in the text: whoever writes the prompt would choose what the clip costs."""
+    vendor = Vendor(created())
+    prompt = "--wm true a cat--dog -- runs --dur 12\n--Resolution 1080p"
+    request = clip_request(prompt=prompt)
+    run(ark(vendor, "doubao-seedance-1-0-pro-250528").submit(request))
+    assert vendor.body["content"][0]["text"] == "—wm true a cat--dog -- runs —dur 12\n—Resolution 1080p"
+    assert ark(vendor).describe(request)["content"][0] == vendor.body["content"][0]
+
+
 def test_jpeg_named_png_is_sent_with_the_mime_of_its_bytes() -> None:
     """ArcReel PR#2046: the name of a file says nothing about its bytes."""
     vendor = Vendor(created())
