@@ -5,14 +5,17 @@ Belongs here: the protocol and pure rules. Does not: files (`folder.py`), S3 (`s
 
 import re
 from collections.abc import Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from hashlib import file_digest
 from pathlib import Path
 from typing import Protocol
 from urllib.parse import quote
 
 from comic_pipeline.model.errors import ErrorCode, Refused, StorageFault
+from comic_pipeline.model.media import MediaRef
+from comic_pipeline.model.task import sha256_hex
 
 KEY_MAX_CHARS = 512
 # More than the largest answer that a provider sends inline (a 4K PNG is about 25 MB).
@@ -26,6 +29,10 @@ _PART = re.compile(r"[A-Za-z0-9_=-][A-Za-z0-9._=-]{0,199}")
 
 class MissingObject(StorageFault):
     """There is no object under this key."""
+
+
+class DamagedObject(MissingObject):
+    """What lies under this key is not what was stored: cut, or changed. As good as gone."""
 
 
 @dataclass(frozen=True)
@@ -93,6 +100,28 @@ class ObjectStore(Protocol):
     def url(self, key: str) -> str:
         """A link for people, relative to the webserver or absolute. Whether the object exists is not looked at."""
         ...
+
+
+def read_whole(objects: ObjectStore, media: MediaRef) -> bytes:
+    """The bytes of a stored piece, surely those that were stored. Raises MissingObject, DamagedObject, StorageFault."""
+    data = objects.get(media.key)
+    _check_whole(media, sha256_hex(data))
+    return data
+
+
+@contextmanager
+def local_whole(objects: ObjectStore, media: MediaRef) -> Iterator[Path]:
+    """`ObjectStore.local` of a stored piece, surely as it was stored. Raises MissingObject, DamagedObject, StorageFault."""
+    with objects.local(media.key) as path:
+        with path.open("rb") as file:
+            digest = file_digest(file, "sha256").hexdigest()
+        _check_whole(media, digest)
+        yield path
+
+
+def _check_whole(media: MediaRef, digest: str) -> None:
+    if digest != media.sha256:
+        raise DamagedObject(f"object {media.key} is not what was stored any more; make it anew")
 
 
 def check_key(key: str) -> str:

@@ -18,7 +18,7 @@ from comic_pipeline.model.label import AiLabel
 from comic_pipeline.model.media import Cue, MediaRef
 from comic_pipeline.model.money import ZERO
 from comic_pipeline.model.project import Frame, Language
-from comic_pipeline.objects.store import ObjectStore
+from comic_pipeline.objects.store import ObjectStore, local_whole
 from comic_pipeline.providers.interface import CancelOutcome, Done, FoundJob, Go, Inline, JobStatus, JsonObject, Output, at_once
 
 # Part of the key: a change in how films are put together makes new films, and this number says so.
@@ -94,9 +94,9 @@ class LocalRender:
             shots = tuple(
                 FilmShot(
                     seq=shot.seq,
-                    clip=stack.enter_context(self._objects.local(shot.clip.key)),
+                    clip=stack.enter_context(local_whole(self._objects, shot.clip)),
                     length_ms=shot.length_ms,
-                    voice=None if shot.voice is None else stack.enter_context(self._objects.local(shot.voice.key)),
+                    voice=None if shot.voice is None else stack.enter_context(local_whole(self._objects, shot.voice)),
                     voice_offset_ms=shot.voice_offset_ms,
                 )
                 for shot in request.shots
@@ -109,7 +109,7 @@ class LocalRender:
                 title=request.title,
                 language=request.language,
                 label=request.label,
-                music=None if request.music is None else stack.enter_context(self._objects.local(request.music.key)),
+                music=None if request.music is None else stack.enter_context(local_whole(self._objects, request.music)),
                 crossfade_ms=request.crossfade_ms,
             )
             out = folder / "film.mp4"

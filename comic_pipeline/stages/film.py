@@ -110,7 +110,7 @@ def _shots(timeline: Timeline, voices: VoiceLines, clips: Clips) -> tuple[FilmSh
 async def paint_cover(studio: Studio, storyboard: Storyboard, frames: FrameImages) -> tuple[CoverImage, MediaRef]:
     """The first picture under the title, and a small copy for the UI. Small print says when offline providers took part."""
     first = min(frames.frames, key=lambda frame: frame.seq)
-    picture = await asyncio.to_thread(studio.desk.objects.get, first.media.key)
+    picture = await studio.desk.read(first.media)
     note = _OFFLINE_NOTE[studio.project.language] if studio.any_offline else ""
     data = await asyncio.to_thread(make_cover, picture, title=storyboard.title, small_print=note, frame=studio.project.size)
     label = studio.ai_label(first.media.sha256)
@@ -122,7 +122,7 @@ async def paint_cover(studio: Studio, storyboard: Storyboard, frames: FrameImage
 
 async def shrink_cover(studio: Studio, cover: CoverImage) -> MediaRef:
     """A small copy of a stored cover for the UI; the same cover gives the same file."""
-    data = await asyncio.to_thread(studio.desk.objects.get, cover.media.key)
+    data = await studio.desk.read(cover.media)
     small = await asyncio.to_thread(thumbnail, data, width=_PREVIEW_WIDTH)
     label = studio.ai_label(cover.media.sha256)
     return await studio.store(verify_image(mark_picture(small, label.mark) if label else small), folder="previews", name="cover")

@@ -1,6 +1,5 @@
 """The moving picture of each shot, started from its frame. All shots are created together and polled together."""
 
-import asyncio
 import logging
 
 from comic_pipeline.model.media import Clip, Clips, FrameImages
@@ -38,10 +37,10 @@ async def shoot_clips(studio: Studio, storyboard: Storyboard, frames: FrameImage
 async def _load(studio: Studio, frames: FrameImages, seq: int) -> Picture:
     media = next(frame.media for frame in frames.frames if frame.seq == seq)
     try:
-        return Picture(media=media, data=await asyncio.to_thread(studio.desk.objects.get, media.key))
-    except MissingObject:
+        return Picture(media=media, data=await studio.desk.read(media))
+    except MissingObject as gone:
         # A clip that is paid and under way must not be lost with it; only a new one needs the bytes, and says so.
-        _log.warning("picture %s of shot %d is gone", media.key, seq)
+        _log.warning("picture of shot %d: %s", seq, gone.detail)
         return Picture(media=media, data=None)
 
 

@@ -122,7 +122,7 @@ def _clauses(text: str) -> list[str]:
 
 async def lay_contact_sheet(studio: Studio, frames: FrameImages) -> MediaRef:
     """All pictures on one sheet, numbered, for people."""
-    pictures = [await asyncio.to_thread(studio.desk.objects.get, frame.media.key) for frame in frames.frames]
+    pictures = [await studio.desk.read(frame.media) for frame in frames.frames]
     label = studio.ai_label(hash_of([frame.media.sha256 for frame in frames.frames]))
     heading = label.text if label else ""
     data = await asyncio.to_thread(contact_sheet, pictures, columns=min(3, len(pictures)), width=_SHEET_WIDTH, heading=heading)

@@ -1,6 +1,5 @@
 """From an approved film to what is published: copies under final names that no later version ever overwrites."""
 
-import asyncio
 from pathlib import PurePosixPath
 
 from pydantic import BaseModel, ConfigDict
@@ -88,8 +87,7 @@ def _approvals(studio: Studio) -> list[Review]:
 
 async def _copy(studio: Studio, media: MediaRef, name: str) -> MediaRef:
     key = _key(studio, f"{name}{PurePosixPath(media.key).suffix}")
-    data = await asyncio.to_thread(studio.desk.objects.get, media.key)
-    await studio.desk.put(key, data, mime=media.mime)
+    await studio.desk.put(key, await studio.desk.read(media), mime=media.mime)
     return media.model_copy(update={"key": key})
 
 

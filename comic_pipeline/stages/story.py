@@ -29,7 +29,7 @@ async def write_storyboard(studio: Studio) -> tuple[Storyboard, Delivered]:
     """The film in words. Raises ComicError: SCRIPT_INVALID when the answer is unusable even after its repair round."""
     order = order_of(studio, take=studio.overrides().take(0, OverrideField.TAKE_STORYBOARD))
     (done,) = (await make_all(studio.desk, [order])).settle(now=studio.now())
-    stored = studio.desk.objects.get(done.media.key)
+    stored = await studio.desk.read(done.media)
     storyboard = Storyboard.model_validate_json(stored)
     with studio.desk.write() as (connection, now):
         projects.set_title(connection, studio.project.id, storyboard.title, now=now)

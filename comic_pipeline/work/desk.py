@@ -13,7 +13,7 @@ from comic_pipeline.model.errors import StorageFault
 from comic_pipeline.model.ledger import Worker
 from comic_pipeline.model.media import MediaRef
 from comic_pipeline.model.task import Attempt, Task, sha256_hex
-from comic_pipeline.objects.store import ObjectStore
+from comic_pipeline.objects.store import MissingObject, ObjectStore, read_whole
 from comic_pipeline.store import attempts, ledger, limits, stages
 from comic_pipeline.store.database import Connection, Database
 from comic_pipeline.work.clock import Clock
@@ -155,6 +155,13 @@ class Desk:
         """Store bytes that are paid and cannot be had again: tried for five minutes before they are lost. Raises StorageFault."""
         await self._patiently(lambda: asyncio.to_thread(self.objects.put, key, data, mime=mime), waits=_DEAR_WAITS)
 
+    async def read(self, media: MediaRef) -> bytes:
+        """The bytes of a stored piece as they were stored; as patient as `put`, but not with what is gone.
+
+        Raises MissingObject, DamagedObject, StorageFault.
+        """
+        return await self._patiently(lambda: asyncio.to_thread(read_whole, self.objects, media))
+
     async def check_room(self) -> None:
         """Wait until the store takes objects; as patient as `put`. Raises StorageFault."""
         await self._patiently(lambda: asyncio.to_thread(self.objects.check_room))
@@ -226,6 +233,8 @@ class Desk:
         for wait in waits:
             try:
                 return await act()
+            except MissingObject:
+                raise
             except StorageFault as fault:
                 _log.warning("storage fault, trying again in %.1f s: %s", wait, fault)
             await self.clock.sleep(wait)

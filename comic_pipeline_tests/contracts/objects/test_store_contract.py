@@ -8,7 +8,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from comic_pipeline.model.errors import ErrorCode, Refused, StorageFault
-from comic_pipeline.objects.store import MissingObject, ObjectStore
+from comic_pipeline.model.media import MediaRef
+from comic_pipeline.model.task import sha256_hex
+from comic_pipeline.objects.store import DamagedObject, MissingObject, ObjectStore, local_whole, read_whole
 
 KEY = "projects/moon-cat/frames/0-1a2b3c4d5e6f.png"
 
@@ -49,6 +51,22 @@ def test_what_is_put_comes_back(store: ObjectStore) -> None:
     assert store.get(KEY) == data
     assert store.size(KEY) == len(data)
     assert store.exists(KEY)
+
+
+def test_a_piece_that_is_not_what_was_stored_is_as_good_as_gone(store: ObjectStore) -> None:
+    """A file that a full disk cut, or that somebody changed: noticed before anything is paid, rendered or published from it."""
+    whole = b"a picture"
+    piece = MediaRef(key=KEY, sha256=sha256_hex(whole), size=len(whole), mime="image/png")
+    store.put(KEY, whole, mime="image/png")
+    with local_whole(store, piece) as path:
+        assert path.read_bytes() == read_whole(store, piece) == whole
+
+    store.put(KEY, whole[:-1], mime="image/png")
+
+    with pytest.raises(DamagedObject, match="make it anew"):
+        read_whole(store, piece)
+    with pytest.raises(DamagedObject), local_whole(store, piece):
+        pass
 
 
 def test_an_empty_object_is_an_object(store: ObjectStore) -> None:
