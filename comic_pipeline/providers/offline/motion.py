@@ -1,7 +1,7 @@
 """The built-in video: a camera that moves over the first frame.
 
-Belongs here: which move a prompt asks for, the path of the camera, and its ffmpeg graph. Does not: starting ffmpeg
-(`media/ffmpeg.py`).
+Belongs here: which move a prompt asks for, the path of the camera, and ffmpeg's arguments for it. Does not:
+starting ffmpeg (`media/ffmpeg.py`).
 
 Why the `perspective` filter: it samples at 1/256 of a pixel. The jitter of a dot (rms of the second difference of its position
 over 5 s) is 0.01 to 0.04 px; `zoompan` on a still of four times the size rounds to its whole pixels and shakes by 0.2 to 0.4 px.
@@ -26,14 +26,19 @@ MAX_MS = 60_000
 TRAVEL = 0.14
 # Seconds for any clip, and more for each second of film: 1080p takes about 1.5 s of two cores a second of film.
 _TIMEOUT, _TIMEOUT_PER_SECOND = 60.0, 15.0
-# A damaged picture is an error, not half a picture.
-_READING = ("-err_detect", "explode", "-xerror", "-framerate", str(FPS))
-_ENCODING = (
-    # A clip is rendered again into the film, so quality and speed before size.
-    *("-an", "-c:v", "libx264", "-preset", "superfast", "-crf", "17", "-g", str(2 * FPS), "-pix_fmt", "yuv420p"),
-    # The bytes depend on nothing but the request.
-    *("-map_metadata", "-1", "-fflags", "+bitexact", "-flags:v", "+bitexact", "-movflags", "+faststart"),
-)
+_COLOURS = {"out_color_matrix": "bt709", "out_range": "tv"}
+# A clip is rendered again into the film, so quality and speed before size. Its bytes depend on nothing but the request.
+_ENCODING = {
+    "c:v": "libx264",
+    "preset": "superfast",
+    "crf": 17,
+    "g": 2 * FPS,
+    "pix_fmt": "yuv420p",
+    "movflags": "+faststart",
+    "map_metadata": -1,
+    "fflags": "+bitexact",
+    "flags:v": "+bitexact",
+}
 _SIGNATURES = {b"\x89PNG\r\n\x1a\n": "png", b"\xff\xd8\xff": "jpg"}
 
 
@@ -133,11 +138,33 @@ def frame_count(duration_ms: int) -> int:
     return max(1, (duration_ms * FPS + 500) // 1000)
 
 
-def build_graph(path: CameraPath, *, size: Frame, frames: int) -> str:
-    """The filter graph from one decoded picture of any size to `frames` frames of `size`.
+def camera_arguments(still: Path, clip: Path, path: CameraPath, *, size: Frame, frames: int) -> list[str]:
+    """The arguments that make of a picture of any size a clip of `frames` frames of `size`.
 
     The still is scaled to cover the canvas once and then repeated, so a large picture costs its decoding once only.
     """
+    import ffmpeg
+
+    canvas = path.canvas
+    # A damaged picture is an error, not half a picture.
+    picture = ffmpeg.input(str(still), err_detect="explode", xerror=None, framerate=FPS)
+    moved = (
+        picture.filter("scale", canvas.width, canvas.height, force_original_aspect_ratio="increase", flags="lanczos", **_COLOURS)
+        .filter("crop", canvas.width, canvas.height)
+        .filter("format", "yuv420p")
+        .filter("loop", loop=frames - 1, size=1)
+        .filter("setpts", f"N/({FPS}*TB)")
+        .filter("perspective", **_corners(path, size=size, frames=frames), interpolation="cubic", sense="source", eval="frame")
+        .filter("crop", size.width, size.height, 0, 0)
+        .filter("setsar", 1)
+        .filter("setparams", color_primaries="bt709", color_trc="bt709", colorspace="bt709", range="tv")
+    )
+    arguments: list[str] = moved.output(str(clip), **{"frames:v": frames}, **_ENCODING).get_args()
+    return arguments
+
+
+def _corners(path: CameraPath, *, size: Frame, frames: int) -> dict[str, str]:
+    """The four corners of the moving window, as expressions of the frame's number."""
     canvas, last = path.canvas, max(1, frames - 1)
     # `on` counts from 1. Half linear, half smoothstep: the camera starts and ends at half its mean speed and never stands still.
     time = f"((on-1)/{last})"
@@ -146,28 +173,12 @@ def build_graph(path: CameraPath, *, size: Frame, frames: int) -> str:
     def at(first: float, final: float) -> str:
         return f"{first:.4f}+({final - first:.4f})*{eased}"
 
-    def corner_far(start: Window, end: Window) -> tuple[str, str]:
-        # The filter's output is as large as its input; its corners are put so that the window lands in the top left `size`.
-        right = [window.left + window.width * canvas.width / size.width for window in (start, end)]
-        bottom = [window.top + window.height * canvas.height / size.height for window in (start, end)]
-        return at(*right), at(*bottom)
-
+    # The filter's output is as large as its input; its corners are put so that the window lands in the top left `size`.
+    windows = (path.start, path.end)
     left, top = at(path.start.left, path.end.left), at(path.start.top, path.end.top)
-    right, bottom = corner_far(path.start, path.end)
-    corners = f"x0='{left}':y0='{top}':x1='{right}':y1='{top}':x2='{left}':y2='{bottom}':x3='{right}':y3='{bottom}'"
-    return ",".join(
-        (
-            f"scale={canvas.width}:{canvas.height}:force_original_aspect_ratio=increase:flags=lanczos:out_color_matrix=bt709:out_range=tv",
-            f"crop={canvas.width}:{canvas.height}",
-            "format=yuv420p",
-            f"loop=loop={frames - 1}:size=1",
-            f"setpts=N/({FPS}*TB)",
-            f"perspective={corners}:interpolation=cubic:sense=source:eval=frame",
-            f"crop={size.width}:{size.height}:0:0",
-            "setsar=1",
-            "setparams=color_primaries=bt709:color_trc=bt709:colorspace=bt709:range=tv",
-        )
-    )
+    right = at(*(window.left + window.width * canvas.width / size.width for window in windows))
+    bottom = at(*(window.top + window.height * canvas.height / size.height for window in windows))
+    return {"x0": left, "y0": top, "x1": right, "y1": top, "x2": left, "y2": bottom, "x3": right, "y3": bottom}
 
 
 class OfflineVideo(AnswersAtOnce):
@@ -207,23 +218,22 @@ class OfflineVideo(AnswersAtOnce):
         await go()
         told = self.describe(request)
         size, frames = Frame(width=told["width"], height=told["height"]), int(told["frames"])
-        graph = build_graph(plan_path(Move(told["move"]), size=size), size=size, frames=frames)
-        arguments = ["-vf", graph, "-frames:v", str(frames), *_ENCODING]
+        path = plan_path(Move(told["move"]), size=size)
         try:
-            data = await self._render(
-                request.first_frame.read(), arguments, timeout=_TIMEOUT + _TIMEOUT_PER_SECOND * frames / FPS
-            )
+            data = await self._render(request.first_frame.read(), path, size=size, frames=frames)
         except MediaFault as failed:
             raise ProviderFault(failed.code, f"the camera move failed: {failed.detail}") from failed
         except OSError as refused:
             raise ProviderFault(ErrorCode.STORAGE_FAILED, f"the clip's temporary folder cannot be used: {refused}") from refused
         return Done(output=Inline(data), usage={"frames": frames}, cost=Decimal(0))
 
-    async def _render(self, picture: bytes, arguments: list[str], *, timeout: float) -> bytes:  # noqa: ASYNC109 - ffmpeg's own limit
+    async def _render(self, picture: bytes, path: CameraPath, *, size: Frame, frames: int) -> bytes:
+        timeout = _TIMEOUT + _TIMEOUT_PER_SECOND * frames / FPS
         with tempfile.TemporaryDirectory(prefix="comic-clip-") as folder:
             still, clip = Path(folder, f"still.{_suffix(picture)}"), Path(folder, "clip.mp4")
             await asyncio.to_thread(still.write_bytes, picture)
-            await run_ffmpeg([*_READING, "-i", str(still), *arguments, str(clip)], ffmpeg=self._ffmpeg, timeout=timeout)
+            arguments = camera_arguments(still, clip, path, size=size, frames=frames)
+            await run_ffmpeg(arguments, ffmpeg=self._ffmpeg, timeout=timeout)
             return await asyncio.to_thread(clip.read_bytes)
 
 
