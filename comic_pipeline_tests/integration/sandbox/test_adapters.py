@@ -135,6 +135,23 @@ def test_every_clip_model_takes_the_request_and_costs_what_is_billed(
     assert (task.resolution, task.duration, task.ratio, task.generate_audio) == (resolution.value, 4, "16:9", False)
 
 
+@pytest.mark.parametrize("aspect", [Aspect.TALL, Aspect.SQUARE])
+def test_a_clip_of_another_shape_costs_what_is_billed(sandbox: Sandbox, aspect: Aspect) -> None:
+    """Tokens are counted by the pixels of the shape."""
+    request = clip_request(first_frame=FRAME, duration_ms=4_000, aspect=aspect)
+
+    async def work(providers: Providers) -> tuple[JobStatus, Decimal]:
+        job = await providers.video.submit(request)
+        assert isinstance(job, Submitted)
+        return await finished(providers.video, job.job_id, sandbox), providers.video.estimate(request)
+
+    status, estimate = using(sandbox, work)
+    (billed,) = sandbox.admin.charges()
+    assert billed.cost is not None
+    assert status.done is not None
+    assert status.done.cost == estimate == billed.cost.quantize(Decimal("0.000001"))
+
+
 def test_a_prompt_cannot_choose_what_an_older_model_makes(sandbox: Sandbox) -> None:
     """Camera and watermark are not the prompt's to set, nor are the length and the size that are paid for."""
     request = clip_request(first_frame=FRAME, duration_ms=4_000, prompt="a cat --dur 12 --rs 1080p --wm true --cf true --seed 1")

@@ -149,6 +149,14 @@ def test_a_duration_is_taken_as_meant(given: object, built: int) -> None:
     assert build([raw]).shots[0].duration_ms == 5_000
 
 
+def test_words_up_to_their_limits_are_kept() -> None:
+    """The limits are far above what is asked for; what reaches one is still a title, a name and a line."""
+    longest = build({"title": "t" * 200, "shots": [a_shot(dialogue="d" * 4_000, speaker="s" * 200, image_prompt="p" * 4_000)]})
+    assert (len(longest.title), len(longest.shots[0].dialogue), len(longest.shots[0].speaker)) == (200, 4_000, 200)
+    assert "title: has 201 characters, at most 200" in problems({"title": "t" * 201, "shots": TWO})
+    assert "dialogue: Value error, has 4001 characters, at most 4000" in problems([a_shot(dialogue="d" * 4_001)])
+
+
 def test_nulls_are_empty_where_words_may_be_missing() -> None:
     """A shot without words is silent on purpose."""
     shot = build([a_shot(dialogue=None, narration=None, speaker=None, motion_prompt=None, seq=None)]).shots[0]

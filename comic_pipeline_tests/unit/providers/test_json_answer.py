@@ -29,6 +29,7 @@ PLAIN = json.dumps(DOCUMENT, ensure_ascii=False)
         PLAIN.replace('"月猫"', "“月猫”"),
         PLAIN.replace('"title":', '"title"：').replace(', "shots"', '， "shots"'),
         json.dumps(DOCUMENT, indent=4),
+        PLAIN.replace('{"title"', '{"title": "a first try", "title"'),
         json.dumps(DOCUMENT, indent=4).replace(",\n", ", // it's the {name}\n"),
         PLAIN.replace('": ', '": /* a "note" ] */ ').replace("}]}", "}, // the last, really\n]} // done"),
         PLAIN.replace('"title": "', '"title":\u00a0"').replace('"shots"', '\u3000"shots"'),
