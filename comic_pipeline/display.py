@@ -17,12 +17,19 @@ from comic_pipeline.model.errors import ERROR_RULES
 from comic_pipeline.model.money import show
 from comic_pipeline.model.project import Project
 from comic_pipeline.model.submission import Submission
+from comic_pipeline.model.task import TaskStatus, TaskType
 from comic_pipeline.model.verdict import Verdict
+from comic_pipeline.model.workflow import Stage
 from comic_pipeline.status import ProjectStatus
 from comic_pipeline.store.views import CostLine
 from comic_pipeline.tasks import TaskCase
 
 _TABLE_WIDTH = 200
+_WORK_OF_SHOTS: dict[str, TaskType] = {
+    Stage.FRAMES: TaskType.FRAME_IMAGE,
+    Stage.VOICES: TaskType.VOICE_LINE,
+    Stage.CLIPS: TaskType.CLIP,
+}
 # What a terminal obeys, and what turns the direction of writing. Line ends and tabs of a message stay.
 _COMMANDS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
@@ -33,27 +40,45 @@ def plain(text: object) -> Text:
 
 
 class DemoProgress:
-    """The live line of `comic demo`: stage, shots ready of total, elapsed. `status` is set from outside."""
+    """The live line of `comic demo`: stage, its shots ready of total, elapsed. `status` is set from outside.
 
-    def __init__(self) -> None:
+    On a terminal that cannot redraw a line, and in a log, each stage is a line of its own: `console` is then where.
+    """
+
+    def __init__(self, console: Console | None = None) -> None:
         self._began = time.monotonic()
         self._stage = "submitting"
+        self._console = console
         self.status: ProjectStatus | None = None
 
     def enter(self, stage: str) -> None:
         """A stage begins."""
         self._stage = stage
+        if self._console is not None:
+            self._console.print(f"{self._elapsed()}  {stage}", highlight=False)
 
     def __rich__(self) -> RenderableType:
+        """The most telling first: a narrow terminal cuts the end off."""
         seen = self.status
-        elapsed = f"{time.monotonic() - self._began:5.1f} s"
         if seen is None:
-            return Text(f"{elapsed}  {self._stage}")
+            return Text(f"{self._elapsed()}  {self._stage}", no_wrap=True, overflow="ellipsis")
         bar = "█" * (seen.progress // 5) + "░" * (20 - seen.progress // 5)
         return Text(
-            f"{elapsed}  {bar} {seen.progress:3d}%  {self._stage}  "
-            f"pictures {seen.frames_ready}/{seen.total_frames}  {show(seen.cost)}"
+            f"{self._elapsed()}  {self._stage}{self._shots(seen)}  {seen.progress:3d}%  {bar}  {show(seen.cost)}",
+            no_wrap=True,
+            overflow="ellipsis",
         )
+
+    def _elapsed(self) -> str:
+        return f"{time.monotonic() - self._began:5.1f} s"
+
+    def _shots(self, seen: ProjectStatus) -> str:
+        """How many shots of this stage are ready; nothing for a stage that makes the film as a whole."""
+        work = _WORK_OF_SHOTS.get(self._stage)
+        if work is None or not seen.total_frames:
+            return ""
+        ready = {task.shot_seq for task in seen.tasks if task.task_type == work and task.status == TaskStatus.SUCCESS}
+        return f" {len(ready)}/{seen.total_frames}"
 
 
 def print_stopped(console: Console, project_id: str) -> None:

@@ -105,13 +105,16 @@ def demo(
 
     # Both ways to stop a program end it in the same way, with a visible cursor and a word about what is kept.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    progress = DemoProgress()
-    showing = nullcontext() if as_json else Live(progress, console=Console(stderr=True), refresh_per_second=4, transient=True)
+    console = Console(stderr=True)
+    redraws = console.is_terminal and not console.is_dumb_terminal
+    progress = DemoProgress(None if as_json or redraws else console)
+    live = redraws and not as_json
+    showing = Live(progress, console=console, refresh_per_second=4, transient=True) if live else nullcontext()
     try:
         with showing:
             film = make_demo(settings, asked, out=out, progress=progress)
     except DemoStopped as stopped:
-        print_stopped(Console(stderr=True), stopped.project_id)
+        print_stopped(console, stopped.project_id)
         raise typer.Exit(_STOPPED) from stopped
     if as_json:
         print_json(film)

@@ -128,13 +128,13 @@ def _write_title(cover: "Image", title: str) -> None:
 
 
 def _fit_title(title: str, width: int, short_side: int) -> tuple[int, tuple[str, ...]]:
-    """The largest letters (em in pixels) in which the title needs at most three lines; two, if large, on a wide cover."""
+    """The largest letters (em in pixels) in which the title needs at most three lines; two, if large: faces are above them."""
     lines: tuple[str, ...] = ()
     em = 1
     for share in _TITLE_SIZES:
         em = max(8, round(share * short_side))
         lines = wrap(title, limit=0.86 * width / em)
-        if len(lines) <= (2 if width > short_side and share >= 0.085 else _TITLE_LINES):
+        if len(lines) <= (2 if share >= 0.085 else _TITLE_LINES):
             return em, lines
     return em, (*lines[: _TITLE_LINES - 1], lines[_TITLE_LINES - 1][:-1] + "…")
 

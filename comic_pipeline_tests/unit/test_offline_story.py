@@ -17,6 +17,7 @@ from comic_pipeline.providers.offline.story import OfflineText, write_story
 from comic_pipeline.providers.offline.story_arc import PhraseBook, plan_beats
 from comic_pipeline.providers.offline.story_arc_en import BOOK as ENGLISH
 from comic_pipeline.providers.offline.story_arc_zh import BOOK as CHINESE
+from comic_pipeline.providers.offline.story_when import read_when
 from comic_pipeline.providers.offline.story_words import read_premise
 
 ENGLISH_IDEA = "In a rain-wet neon city, a detective robot hunts a memory thief"
@@ -189,6 +190,26 @@ def test_english_names_take_no_article_and_nouns_the_right_one(idea: str, right:
         words = " | ".join([board.title, *(f"{shot.scene_desc} | {shot.spoken}" for shot in board.shots)])
         assert right in words
         assert re.findall(wrong, words.replace("Two sisters", "")) == []
+
+
+@pytest.mark.parametrize(
+    ("idea", "when", "tags"),
+    [
+        ("外卖骑手在暴雨夜给一位独居老奶奶送生日蛋糕", "雨夜的微光", ["time:night", "weather:rain"]),
+        ("一只小狗在雪夜里找妈妈", "下雪的夜晚", ["time:night", "weather:snow"]),
+        ("清晨，渔夫在海边捡到一封信", "清晨的微光", ["time:dusk"]),
+        ("A robot dog delivers flowers in the rain", "steady rain", ["weather:rain"]),
+        ("At midnight a fox opens a shop", "a quiet night", ["time:night"]),
+        ("守夜人在夜市卖雪山的照片", "", []),
+        ("A night watchman sells umbrellas", "", []),
+    ],
+)
+def test_the_hour_and_weather_of_an_idea_hold_for_every_shot(idea: str, when: str, tags: list[str]) -> None:
+    """Seen: a cake brought through a rainy night, eaten in broad daylight: the style's light knew nothing of the idea."""
+    assert read_when(idea, language=detect_language(idea)) == when
+    for shot in story(idea, style_key="comedy", shots=6, shot_ms=10_000).shots:
+        assert [tag for tag in tags if tag not in tags_of(shot.image_prompt)] == []
+        assert not tags or "time:day" not in tags_of(shot.image_prompt)
 
 
 @pytest.mark.parametrize("book", [CHINESE, ENGLISH], ids=["zh", "en"])

@@ -43,7 +43,8 @@ set:sea | 海 船 舟 江 河 | boat;ship;shore
 set:clouds | 飞行 天空里 | flying
 set:forest | 林 树 | tree
 set:city | 城 霓虹 | neon
-time:night | 夜 深夜 晚上 月光 月亮 淡月 星光 极光 黑暗 暗了 路灯 | night;midnight;moonlight;moon;starlight;dark;northern lights
+time:night | 夜 雨夜 深夜 凌晨 半夜 晚上 月光 月亮 | night;midnight;moonlight;moon
+time:night | 淡月 星光 极光 黑暗 暗了 路灯 | starlight;dark;northern lights
 time:dusk | 黄昏 夕阳 傍晚 晚霞 清晨 晨光 日出 日落 朝阳 | dusk;sunset;dawn;sunrise;morning light
 time:day | 白天 中午 正午 阳光 大白天 | noon;daylight;sunshine;sunlight
 weather:rain | 雨 雨夜 细雨 暴雨 | rain;storm

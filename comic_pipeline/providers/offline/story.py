@@ -15,7 +15,7 @@ from comic_pipeline.model.project import Language
 from comic_pipeline.model.style import STYLES, Style
 from comic_pipeline.providers.interface import Done, Go, Inline, JsonObject, StorySubject, TextRequest, at_once
 from comic_pipeline.providers.offline import AnswersAtOnce
-from comic_pipeline.providers.offline.story_arc import Beat, Line, PhraseBook, plan_beats
+from comic_pipeline.providers.offline.story_arc import Beat, Line, PhraseBook, plan_beats, plan_nearness
 from comic_pipeline.providers.offline.story_arc_en import BOOK as ENGLISH
 from comic_pipeline.providers.offline.story_arc_zh import BOOK as CHINESE
 from comic_pipeline.providers.offline.story_chance import Chance
@@ -31,10 +31,9 @@ from comic_pipeline.providers.offline.story_script import (
     shorten,
     speech_size,
 )
+from comic_pipeline.providers.offline.story_when import read_when
 from comic_pipeline.providers.offline.story_words import read_premise, told_part
 
-# Wide, medium, near: how the camera changes from shot to shot; the last shot is wide.
-_NEARNESS = (0, 1, 2, 1, 0, 2, 1)
 # An idea of so many sentences is a story already: it is told in its own words.
 _OWN_STORY = 3
 # How much longer than the shot's room the idea's own sentence may be: the shot waits for its end, the idea is not cut.
@@ -91,7 +90,7 @@ def write_story(subject: StorySubject) -> JsonObject:
     else:
         title, told = teller.title(), teller.tell(plan_beats(subject.shots))
     moves = teller.moves(subject.shots)
-    nearness = [teller.book.framings[near] for near in _plan_nearness(subject.shots)]
+    nearness = [teller.book.framings[near] for near in plan_nearness(subject.shots)]
     return {
         "title": title,
         "shots": [
@@ -121,11 +120,6 @@ def _style_of(subject: StorySubject) -> Style:
     return style
 
 
-def _plan_nearness(shots: int) -> list[int]:
-    near = [_NEARNESS[seq % len(_NEARNESS)] for seq in range(shots)]
-    return [*near[:-1], 0] if shots > 3 else near
-
-
 @dataclass(frozen=True)
 class _Told:
     """One shot in words; `speaker` is empty when the narrator speaks."""
@@ -152,13 +146,14 @@ class _Teller:
         language = subject.language
         book = CHINESE if language is Language.ZH else ENGLISH
         key = (subject.idea, subject.script, style.key, language.value, str(subject.shots), str(subject.shot_ms))
-        premise = read_premise(subject.idea or subject.script[:400], language=language)
+        source = subject.idea or subject.script[:400]
+        premise, when = read_premise(source, language=language), read_when(source, language=language)
         return cls(
             book=book,
             style=style,
             language=language,
             premise=premise,
-            words=complete(premise, book=book, style=style, language=language, chance=Chance("premise", *key)),
+            words=complete(premise, when=when, book=book, style=style, language=language, chance=Chance("premise", *key)),
             room=room_for_speech(subject.shot_ms, language=language),
             key=key,
         )
@@ -243,7 +238,8 @@ class _Teller:
         return next(iter(meeting or others), "") if beats[seq] == then else ""
 
     def _scene(self, beat: Beat, *, words: Mapping[str, str], event: str, chance: Chance, used: set[str]) -> str:
-        scenes = self._true(beat.scenes)
+        # Where the idea's own sentence tells of the meeting, the picture's words do not tell it again.
+        scenes = [one for one in self._true(beat.scenes) if not (event and ("遇到了{met}" in one or "meets the {met}" in one))]
         fresh = [scene for scene in chance.mixed(scenes) if scene not in used] or scenes
         used.add(fresh[0])
         scene = fill(fresh[0], words)

@@ -23,6 +23,9 @@ _BEATS = (
     ("ending", 3),
 )
 
+# Wide, medium, near: how the camera changes from shot to shot; the last shot is wide.
+_NEARNESS = (0, 1, 2, 1, 0, 2, 1)
+
 
 @dataclass(frozen=True)
 class Line:
@@ -76,6 +79,12 @@ def plan_beats(shots: int) -> tuple[str, ...]:
     extra = shots - len(chosen)
     at = chosen.index("journey") if "journey" in chosen else 0
     return tuple(chosen[:at] + ["journey"] * max(extra, 0) + chosen[at:])
+
+
+def plan_nearness(shots: int) -> list[int]:
+    """How near the camera stands in each of `shots` shots: 0 wide, 1 medium, 2 near."""
+    near = [_NEARNESS[seq % len(_NEARNESS)] for seq in range(shots)]
+    return [*near[:-1], 0] if shots > 3 else near
 
 
 def told(*lines: str) -> tuple[Line, ...]:

@@ -11,7 +11,7 @@ BEATS = {
     "opening": Beat(
         scenes=(
             "{place}，{light}，{hero}正在{deed}",
-            "{light}洒满{spot}，{hero}一个人{deed}",
+            "{light}，{hero}在{place}一个人{deed}",
             "{hero}站在{place}，{light}，四周安安静静",
         ),
         lines=told(
@@ -118,7 +118,7 @@ BEATS = {
         ),
     ),
     "farewell": Beat(
-        scenes=("{hero}向{met}挥手，{light}铺满{spot}", "{met}把一点光放进{hero}的手心"),
+        scenes=("{light}，{hero}在{place}向{met}挥手", "{met}把一点光放进{hero}的手心"),
         lines=told(
             "friend: 谢谢你，{name}。", "hero: 我们还会再见的，对吗？", "friend: 想我的时候，就抬头看。", "有些再见，是为了重逢。"
         ),

@@ -70,8 +70,13 @@ def _mark(text: str, *, language: Language) -> str:
     return ("？" if asks else "。") if language is Language.ZH else ("?" if asks else ".")
 
 
-def complete(premise: Premise, *, book: PhraseBook, style: Style, language: Language, chance: Chance) -> dict[str, str]:
-    """The idea's words by slot; what it leaves out is drawn from the style. `style` must be one of the book's."""
+def complete(
+    premise: Premise, *, when: str, book: PhraseBook, style: Style, language: Language, chance: Chance
+) -> dict[str, str]:
+    """The idea's words by slot; what it leaves out is drawn from the style, which must be one of the book's.
+
+    `when` is the hour and weather that the idea names, or empty.
+    """
     flavour = book.flavours[style.key]
     hero = premise.hero or chance.pick([one for one in flavour.heroes if one != premise.met])
     friends = [friend for friend in flavour.friends if short_name(friend, language=language) not in hero]
@@ -85,6 +90,6 @@ def complete(premise: Premise, *, book: PhraseBook, style: Style, language: Lang
         "deed": premise.action or chance.pick(flavour.deeds),
         "met": met,
         "friend": short_name(met, language=language),
-        "light": chance.pick(flavour.lights),
+        "light": when or chance.pick(flavour.lights),
         "named": "yes" if premise.named else "",
     }
