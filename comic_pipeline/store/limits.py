@@ -12,6 +12,9 @@ from sqlalchemy.exc import IntegrityError
 
 from comic_pipeline.store.schema import leases, provider_pace, provider_slots
 
+# More creates than can wait at once: eight stage runs (dagster.yaml) of twelve shots, and as many again.
+_LONGEST_LINE = 200
+
 
 def take_slot(connection: Connection, provider: str, *, jobs: int, holder: str, now: datetime, seconds: float) -> bool:
     """Take one of `jobs` slots for `seconds`, or keep the one that `holder` has. False when all are taken.
@@ -62,7 +65,8 @@ def take_turn(connection: Connection, provider: str, *, step: float, now: dateti
     """
     apart = timedelta(seconds=step)
 
-    def turn(pace: Pace | None) -> tuple[datetime, Pace]:
+    def turn(found: Pace | None) -> tuple[datetime, Pace]:
+        pace = _believable(found, step=step, now=now)
         moment = now if pace is None else max(pace.next_at, now)
         return moment, Pace(next_at=moment + apart, sent_at=None if pace is None else pace.sent_at)
 
@@ -78,7 +82,8 @@ def take_departure(
     """
     apart = timedelta(seconds=step)
 
-    def departure(pace: Pace | None) -> tuple[datetime, Pace]:
+    def departure(found: Pace | None) -> tuple[datetime, Pace]:
+        pace = _believable(found, step=step, now=earliest)
         last = None if pace is None else pace.sent_at
         moment = earliest if last is None or last == missed else max(last + apart, earliest)
         # Whoever asks for a turn from now on waits in line, and not with a promise to pay at the last gate.
@@ -86,6 +91,12 @@ def take_departure(
         return moment, Pace(next_at=next_at, sent_at=moment)
 
     return _take_moment(connection, provider, departure)
+
+
+def _believable(pace: Pace | None, *, step: float, now: datetime) -> Pace | None:
+    """The pace, unless a clock that was wrong wrote it: a line that long would keep every create waiting until then."""
+    longest = timedelta(seconds=max(_LONGEST_LINE * step, 600.0))
+    return None if pace is None or max(pace.next_at, pace.sent_at or pace.next_at) > now + longest else pace
 
 
 def _take_moment(connection: Connection, provider: str, decide: Callable[[Pace | None], tuple[datetime, Pace]]) -> datetime:

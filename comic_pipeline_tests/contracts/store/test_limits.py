@@ -139,6 +139,21 @@ def test_a_missed_departure_costs_no_step(database: Database) -> None:
     assert _departure(database, at=later(0.07), missed=again) == later(0.45)
 
 
+def test_a_clock_that_was_wrong_stops_nobody_for_long(database: Database) -> None:
+    """A machine begins in 2038 until its time is set: its moments must not keep every create waiting until then.
+
+    A long line is believed: two hundred that wait are more than there can be, and never less than ten minutes.
+    """
+    _departure(database, at=later(601))
+    assert _turn(database) == NOW
+    assert _departure(database) == NOW
+    _turn(database, at=later(601))
+    assert _departure(database) == NOW
+    _departure(database, at=later(590))
+    assert _turn(database) == later(590.2)
+    assert _departure(database) == later(590.2)
+
+
 def test_contending_threads_depart_exactly_apart(database: Database) -> None:
     """Eight threads over their own connections, 32 creates ready at one moment."""
     assert _moments(race([lambda: [_departure(database) for _ in range(4)]] * 8)) == _every_step(32)
