@@ -26,6 +26,8 @@ def produce(connection: Connection, submission: Submission, house: House) -> Ans
     """A new project, or the one that already makes this film. Raises Waits; Refused, also when it would cost too much."""
     asked = parse(RawProduceRequest, submission).checked()
     project = _new_project(asked, submission, house)
+    # What is looked up from here on, the same film and the films of the day, must still be true when the project is written.
+    projects.lock_user(connection, project.user_id)
     if same := _same(connection, project):
         return Answer(project_id=same.id, status=same.status, reused=True)
     _check_budgets(connection, project, house)

@@ -4,7 +4,7 @@ from collections.abc import Collection
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, select, update
+from sqlalchemy import Connection, func, select, update
 
 from comic_pipeline.model.errors import ErrorCode, Refused
 from comic_pipeline.model.limits import FORMAL_TIERS
@@ -15,6 +15,9 @@ from comic_pipeline.model.workflow import ACTIVE_PROJECT_STATES, ProjectState
 from comic_pipeline.store import notifications
 from comic_pipeline.store.rows import read_row
 from comic_pipeline.store.schema import projects
+
+# Any number that nothing else in the database locks with two numbers.
+_USER_LOCK = 7_262_004
 
 
 def content_hash(project: Project) -> str:
@@ -47,6 +50,12 @@ def lock(connection: Connection, project_id: str) -> None:
     one writer anyway.
     """
     connection.execute(select(projects.c.id).where(projects.c.id == project_id).with_for_update(key_share=True))
+
+
+def lock_user(connection: Connection, user_id: str) -> None:
+    """Hold the user until the transaction ends: of two requests at once, the second sees what became of the first."""
+    if connection.dialect.name == "postgresql":
+        connection.execute(select(func.pg_advisory_xact_lock(_USER_LOCK, func.hashtext(user_id))))
 
 
 def find(

@@ -10,14 +10,14 @@ from sqlalchemy import text
 from comic_pipeline import service
 from comic_pipeline.model.errors import ErrorCode, ProviderFault, Refused
 from comic_pipeline.model.project import Aspect, DurationBucket, Language, Project, ProjectKind, Resolution, Tier
-from comic_pipeline.model.submission import Submission
+from comic_pipeline.model.submission import Answer, Submission
 from comic_pipeline.model.workflow import ProjectState, SubmissionKind, SubmissionStatus
 from comic_pipeline.store import attempts, projects, submissions
 from comic_pipeline.store.submissions import NewSubmission
 from comic_pipeline_tests.builders import a_frame, a_project, begin_project
 from comic_pipeline_tests.contracts.service.door import BUDGETS, CAT, Door, answer_of
 from comic_pipeline_tests.contracts.store.acts import begin, claimed
-from comic_pipeline_tests.contracts.store.racing import race
+from comic_pipeline_tests.contracts.store.racing import outcome, race, start_blocked
 
 PRODUCE = SubmissionKind.PRODUCE
 
@@ -403,6 +403,23 @@ def test_two_reconcilers_at_once_make_one_film_of_one_submission(door: Door) -> 
     assert sum(outcome is None for outcome in outcomes) == 1, outcomes
     with door.database.read() as connection:
         assert len(projects.find(connection)) == 1
+
+
+def test_two_requests_for_one_film_at_once_make_one_project(door: Door) -> None:
+    """Two rows, two reconcilers that overlap: the second waits for the first one's user, and finds the film on its way."""
+    first, second = (door.submit(PRODUCE, CAT) for _ in range(2))
+
+    def decide(number: int) -> Answer | None:
+        with door.database.write() as connection:
+            return service.decide(connection, door.row(number), door.house)
+
+    with door.database.write() as connection:
+        made = service.decide(connection, door.row(first), door.house)
+        late = start_blocked(lambda: decide(second))
+    again = outcome(late)
+    assert isinstance(again, Answer)
+    assert made is not None
+    assert (again.project_id, again.reused) == (made.project_id, True)
 
 
 def test_a_retry_that_comes_first_makes_a_formal_film_wait(door: Door) -> None:

@@ -130,6 +130,13 @@ def test_a_release_that_failed_long_ago_is_not_part_of_a_retry(door: Door) -> No
     assert door.rounds()[Stage.RELEASE].round == 1
 
 
+def test_a_film_that_was_cancelled_when_it_was_made_is_not_released_by_a_retry(door: Door) -> None:
+    """Everything is there, and the release of the version before had failed: this one has not been approved."""
+    door.put(a_project(status=ProjectState.CANCELLED), MADE | {Stage.RELEASE: StageStatus.MANUAL_REQUIRED})
+    assert answer_of(door.ask(SubmissionKind.RETRY, project="p1")).status == "QUEUED"
+    assert door.rounds()[Stage.RELEASE].round == 1
+
+
 def test_a_project_without_a_film_cannot_be_reviewed(door: Door) -> None:
     """A row that somebody moved by hand: said by name, not approved empty."""
     door.put(a_project(status=ProjectState.PENDING_REVIEW), {STORYBOARD: StageStatus.PASSED})
