@@ -116,7 +116,7 @@ def print_progress(console: Console, seen: ProjectStatus, *, told: str | None) -
 def print_status(console: Console, seen: ProjectStatus) -> None:
     """One project and its tasks."""
     head = f" {seen.title}  {seen.status}  {seen.words_zh} / {seen.words_en}"
-    console.print(Text(seen.project_id, style="bold").append_text(plain(head)), highlight=False)
+    console.print(Text(seen.project_id, style="bold").append_text(plain(head)), highlight=False, soft_wrap=True)
     eta = "unknown" if seen.eta_seconds is None else f"{seen.eta_seconds} s"
     console.print(
         f"progress {seen.progress}%  pictures {seen.frames_ready}/{seen.total_frames}  cost {show(seen.cost)}  left {eta}",

@@ -59,6 +59,7 @@ async def fail(desk: Desk, task: Task, error: ComicError) -> ComicError:
         desk.let_go(task)
         return error
     postponed = _plan_next_round(desk, task, error)
+    status = _ended_as(task, error.code) if postponed is None else TaskStatus.RETRYING
 
     def act(connection: Connection, now: datetime) -> None:
         if not ledger.renew_lease(connection, task.task_id, desk.worker, now=now):
@@ -66,30 +67,43 @@ async def fail(desk: Desk, task: Task, error: ComicError) -> ComicError:
         if postponed is not None:
             ledger.postpone(connection, task.task_id, code=error.code, message=error.detail, not_before=postponed.not_before)
         else:
-            status = _ended_as(task, error.code)
             ledger.end(connection, task.task_id, status=status, code=error.code, message=error.detail, now=now)
 
     await desk.commit(act)
+    _log_failure(task, error, status=status)
     return error if postponed is None else PostponedError(postponed)
 
 
 def log_success(order: Order[R], task: Task, *, seconds: float) -> None:
     """One structured line a task: enough to follow money and time, nothing that a person wrote."""
-    line = {
-        "event": "task_success",
+    line = _about(task, TaskStatus.SUCCESS) | {
+        "model": order.provider.model,
+        "output": task.output_asset_id,
+        "cost": str(task.cost_actual),
+        "seconds": round(seconds, 3),
+    }
+    _log.info("%s", json.dumps(line, ensure_ascii=False))
+
+
+def _log_failure(task: Task, error: ComicError, *, status: TaskStatus) -> None:
+    """The same of a task that goes again (`task_retrying`) or has ended without a result; a vendor's words stay in the ledger."""
+    line = _about(task, status) | {"error": error.code}
+    if isinstance(error, ProviderFault):
+        line |= {"provider_code": error.provider_code, "http_status": error.http_status}
+    _log.warning("%s", json.dumps(line, ensure_ascii=False))
+
+
+def _about(task: Task, status: TaskStatus) -> dict[str, str | int | float | None]:
+    return {
+        "event": f"task_{status}",
         "task_id": task.task_id,
         "project_id": task.project_id,
         "task_type": task.task_type,
         "shot": task.shot_seq,
         "provider": task.provider_id,
-        "model": order.provider.model,
         "input": task.input_hash[:12],
-        "output": task.output_asset_id,
-        "cost": str(task.cost_actual),
-        "seconds": round(seconds, 3),
         "retries": task.retry_count,
     }
-    _log.info("%s", json.dumps(line, ensure_ascii=False))
 
 
 def _plan_next_round(desk: Desk, task: Task, error: ComicError) -> Postponed | None:

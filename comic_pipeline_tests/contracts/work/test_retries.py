@@ -1,5 +1,6 @@
 """Trying again: calls inside a round, rounds by the ledger's count, and what the other shots do meanwhile."""
 
+import json
 from dataclasses import replace
 from decimal import Decimal
 from itertools import pairwise
@@ -106,6 +107,21 @@ def test_a_permanent_error_is_sent_once(bench: Bench, images: ScriptedProvider, 
     assert len(images.sent) == 1
     bench.retry()
     assert bench.make(an_order(images), desk=bench.desk("w2")).made.cost == images.price
+
+
+def test_a_failure_is_a_line_in_the_log_too(bench: Bench, images: ScriptedProvider, caplog: pytest.LogCaptureFixture) -> None:
+    """Only successes were: a run's log did not say which shot went again, or why. The vendor's words stay in the ledger."""
+    images.plan("submit", _busy(retry_after=3_600), ProviderFault(ErrorCode.PROVIDER_AUTH, "key k-4711 is bad", http_status=401))
+    bench.refused(an_order(images, seq=2))
+    bench.clock.run(bench.clock.sleep(4_000))
+    bench.refused(an_order(images, seq=2))
+    lines = [json.loads(record.getMessage()) for record in caplog.records if record.getMessage().startswith("{")]
+    assert [(line["event"], line["shot"], line["error"], line["http_status"]) for line in lines] == [
+        ("task_retrying", 2, "PROVIDER_RATE_LIMIT", 429),
+        ("task_manual_required", 2, "PROVIDER_AUTH", 401),
+    ]
+    assert {line["project_id"] for line in lines} == {bench.task().project_id}
+    assert "4711" not in caplog.text
 
 
 def test_an_empty_answer_is_tried_again_within_bounds(bench: Bench, images: ScriptedProvider) -> None:
