@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict
 from comic_pipeline.model.errors import ErrorCode
 from comic_pipeline.model.limits import IMAGE_TASKS_PER_PROJECT
 from comic_pipeline.model.project import Project
+from comic_pipeline.model.submission import CANCEL_ASKED
 from comic_pipeline.model.task import Task, TaskStatus, newest_film
 from comic_pipeline.model.workflow import ACTIVE_PROJECT_STATES, PRODUCTION, STAGE_RULES, ProjectState, Stage
 from comic_pipeline.settings import Settings
@@ -37,11 +38,11 @@ class ProjectFacts(BaseModel):
     user_id: str
     tier: str
     title: str
-    status: str
+    status: ProjectState
     words_zh: str
     words_en: str
     stage: Stage | None
-    fail_stage: str | None
+    fail_stage: Stage | None
     progress: int
     frames_ready: int
     total_frames: int
@@ -96,8 +97,7 @@ def status_of(connection: Connection, project_id: str, settings: Settings) -> Pr
     project = projects.get(connection, project_id)
     seen = progress_of(connection, project_id)
     tasks = ledger.of_project(connection, project_id)
-    state = ProjectState(project.status)
-    zh, en = _words(project, state)
+    zh, en = _words(project)
     return ProjectStatus(
         **project.model_dump(
             include={
@@ -124,24 +124,24 @@ def status_of(connection: Connection, project_id: str, settings: Settings) -> Pr
         progress=seen.progress,
         frames_ready=seen.frames_ready,
         total_frames=seen.total_frames or project.bucket.shots,
-        eta_seconds=_eta(connection, project, state, tasks, settings),
+        eta_seconds=_eta(connection, project, tasks, settings),
         cost=seen.cost,
         film=film.output_asset_id if (film := newest_film(tasks)) else None,
         tasks=tuple(tasks),
     )
 
 
-def _words(project: Project, state: ProjectState) -> tuple[str, str]:
-    if state in _WORDS:
-        return _WORDS[state]
+def _words(project: Project) -> tuple[str, str]:
+    if project.status in _WORDS:
+        return _WORDS[project.status]
     if project.cancel_requested:
-        return "已请求取消，系统会在当前步骤结束后停止", "cancel requested: work stops after the current step"
+        return CANCEL_ASKED
     return "正在进行", "in progress"
 
 
-def _eta(connection: Connection, project: Project, state: ProjectState, tasks: Sequence[Task], settings: Settings) -> int | None:
+def _eta(connection: Connection, project: Project, tasks: Sequence[Task], settings: Settings) -> int | None:
     """Seconds until the film, from the median of finished tasks of each kind; None while a kind was never seen."""
-    if state not in ACTIVE_PROJECT_STATES:
+    if project.status not in ACTIVE_PROJECT_STATES:
         return 0
     seconds = {stage: _remaining(connection, project, stage, tasks, settings) for stage in PRODUCTION}
     known = {stage: value for stage, value in seconds.items() if value is not None}

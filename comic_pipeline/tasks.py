@@ -8,14 +8,10 @@ from datetime import datetime
 from pydantic import BaseModel, ConfigDict
 
 from comic_pipeline.model.errors import ErrorCode, OutcomeUnknown, Refused
+from comic_pipeline.model.submission import CANCEL_ASKED, CANCEL_DONE
 from comic_pipeline.model.task import Attempt, AttemptState, Task, TaskStatus
 from comic_pipeline.store import attempts, cancelling, ledger
 from comic_pipeline.store.database import Connection
-
-_WORDS = {
-    True: ("已取消", "cancelled"),
-    False: ("已请求取消，系统会在当前步骤结束后停止", "cancel requested: work stops after the current step"),
-}
 
 
 class TaskCancel(BaseModel):
@@ -55,7 +51,7 @@ def cancel_task(connection: Connection, task_id: str, *, reason: str, now: datet
         raise Refused(ErrorCode.CONFLICT, f"task {task_id} is {task.status}; there is nothing to stop")
     status = cancelling.cancel_task(connection, task_id, reason=reason, now=now)
     at_once = status is TaskStatus.CANCELLED
-    zh, en = _WORDS[at_once]
+    zh, en = CANCEL_DONE if at_once else CANCEL_ASKED
     return TaskCancel(task_id=task_id, status=status, effective_immediately=at_once, message_zh=zh, message_en=en)
 
 

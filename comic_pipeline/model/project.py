@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from comic_pipeline.model.errors import ErrorCode, Refused
 from comic_pipeline.model.style import STYLES, Style
+from comic_pipeline.model.workflow import ProjectState, Stage
 
 PROJECT_ID = re.compile(r"^[A-Za-z0-9_-]{1,63}$")
 # Who asks, who decides: what the columns of the tables take.
@@ -155,8 +156,8 @@ class Project(BaseModel):
     aspect: Aspect
     resolution: Resolution
     language: Language
-    status: str
-    fail_stage: str | None = None
+    status: ProjectState
+    fail_stage: Stage | None = None
     retry_count: int = 0
     budget: Decimal
     cancel_requested: bool = False

@@ -106,6 +106,11 @@ def check_remakable(stage: Stage, shots: Collection[int]) -> None:
         raise ValueError("shots: the film is rendered whole; leave shots out")
 
 
+# What people are told about a cancel that was done, and about one that waits for a step to end: Chinese, English.
+CANCEL_DONE = ("已取消", "cancelled")
+CANCEL_ASKED = ("已请求取消，系统会在当前步骤结束后停止", "cancel requested: work stops after the current step")
+
+
 class Answer(BaseModel):
     """What a submission is answered with; stored as JSON in its row."""
 

@@ -119,7 +119,7 @@ def reopen(
     moved = projects.move(
         connection,
         project.id,
-        old=(ProjectState(project.status),),
+        old=(project.status,),
         new=new,
         now=now,
         fail_stage=None,

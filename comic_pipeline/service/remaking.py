@@ -15,7 +15,7 @@ from comic_pipeline.store.database import Connection
 def retry(connection: Connection, submission: Submission, house: House) -> Answer:
     """Go on from the stage that did not pass, with a fresh allowance. Raises Refused(CONFLICT)."""
     project = target(connection, submission)
-    check_allowed(SubmissionKind.RETRY, ProjectState(project.status), project_id=project.id)
+    check_allowed(SubmissionKind.RETRY, project.status, project_id=project.id)
     refuse_second_formal(connection, project)
     go_on(connection, project, stages.latest(connection, project.id), now=house.now)
     # A release that failed is tried again; its film is approved and needs no second review.
@@ -27,7 +27,7 @@ def retry(connection: Connection, submission: Submission, house: House) -> Answe
 def redo(connection: Connection, submission: Submission, house: House) -> Answer:
     """Make some shots anew, and what depends on them; what is changed is stored as overrides. Raises Refused."""
     project, asked = target(connection, submission), parse(RedoRequest, submission)
-    check_allowed(SubmissionKind.REDO, ProjectState(project.status), project_id=project.id)
+    check_allowed(SubmissionKind.REDO, project.status, project_id=project.id)
     make_anew(connection, project, asked, by=submission.user_id, now=house.now)
     return Answer(project_id=project.id, status=ProjectState.QUEUED)
 

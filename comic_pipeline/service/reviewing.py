@@ -22,7 +22,7 @@ def review(connection: Connection, submission: Submission, house: House) -> Answ
     before = reviews.of_project(connection, project.id)
     if before and _says_the_same(before[-1], asked) and project.status in _states_after(asked):
         return Answer(project_id=project.id, status=project.status, reused=True, **_words(asked))
-    check_allowed(SubmissionKind.REVIEW, ProjectState(project.status), project_id=project.id)
+    check_allowed(SubmissionKind.REVIEW, project.status, project_id=project.id)
     _record(connection, project, asked, now=house.now)
     if asked.decision is Decision.APPROVE:
         _approve(connection, project, now=house.now)

@@ -3,7 +3,7 @@
 from datetime import datetime
 
 from comic_pipeline.model.errors import ErrorCode
-from comic_pipeline.model.submission import Answer, CancelRequest, Submission
+from comic_pipeline.model.submission import CANCEL_ASKED, CANCEL_DONE, Answer, CancelRequest, Submission
 from comic_pipeline.model.task import TaskStatus
 from comic_pipeline.model.workflow import ALLOWED_FROM, ProjectState, StageStatus, SubmissionKind, check_allowed
 from comic_pipeline.service.house import House, parse, target
@@ -31,7 +31,7 @@ def cancel(connection: Connection, submission: Submission, house: House) -> Answ
     project, asked = target(connection, submission), parse(CancelRequest, submission)
     if project.status == ProjectState.CANCELLED:
         return _cancelled(project.id, ProjectState.CANCELLED, running=())
-    check_allowed(SubmissionKind.CANCEL, ProjectState(project.status), project_id=project.id)
+    check_allowed(SubmissionKind.CANCEL, project.status, project_id=project.id)
     reason = project.cancel_reason or asked.reason or f"cancelled by {submission.user_id}"
     busy = stop(connection, project.id, reason=reason, now=house.now)
     if asked.force:
@@ -42,7 +42,7 @@ def cancel(connection: Connection, submission: Submission, house: House) -> Answ
         if task.status is TaskStatus.RUNNING and task.provider_request_id
     )
     if busy:
-        return _cancelled(project.id, ProjectState(project.status), running=running)
+        return _cancelled(project.id, project.status, running=running)
     projects.move(
         connection,
         project.id,
@@ -59,11 +59,12 @@ def cancel(connection: Connection, submission: Submission, house: House) -> Answ
 
 def _cancelled(project_id: str, state: ProjectState, *, running: tuple[str, ...]) -> Answer:
     at_once = state is ProjectState.CANCELLED
+    zh, en = CANCEL_DONE if at_once else CANCEL_ASKED
     return Answer(
         project_id=project_id,
         status=state,
         effective_immediately=at_once,
         running_at_provider=running,
-        message_zh="已取消" if at_once else "已请求取消，系统会在当前步骤结束后停止",
-        message_en="cancelled" if at_once else "cancel requested: work stops after the current step",
+        message_zh=zh,
+        message_en=en,
     )

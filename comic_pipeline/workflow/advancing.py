@@ -51,7 +51,7 @@ class Advancer:
             return True
         state = shown_state(latest)
         finished = {"finished_at": now} if state is ProjectState.PENDING_REVIEW else {}
-        projects.move(connection, project_id, old=(ProjectState(project.status),), new=state, now=now, **finished)
+        projects.move(connection, project_id, old=(project.status,), new=state, now=now, **finished)
         if state is ProjectState.PENDING_REVIEW:
             leftovers.end_unwanted(connection, project_id, now=now)
             if project.tier in self.settings.auto_approve:
