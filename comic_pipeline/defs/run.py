@@ -26,6 +26,7 @@ from comic_pipeline.model.ledger import Worker
 from comic_pipeline.model.limits import PRIORITY
 from comic_pipeline.model.project import Project
 from comic_pipeline.model.workflow import OPEN_STAGE_STATUSES, STAGE_ID_TAG, STAGE_OF_ASSET, STAGE_RULES, Stage, downstream
+from comic_pipeline.objects.store import MissingObject
 from comic_pipeline.stages.studio import Studio
 from comic_pipeline.stages.workshop import Workshop
 from comic_pipeline.store import limits, stages
@@ -76,14 +77,14 @@ def run_stage(
         context.log.warning("some shots go again in %.0f s: %s", round_.delay, round_.detail)
         raise dg.RetryRequested(max_retries=ROUND_POLICY.max_retries, seconds_to_wait=0) from round_
     except ComicError as error:
-        _report(workshop, worker, error.code, error.detail)
+        _report(workshop, worker, error)
         raise failure_of(context, error) from error
     except (asyncio.CancelledError, DagsterExecutionInterruptedError) as stop:
         raise dg.Failure(description=_STOPPED, allow_retries=False) from stop
     except Exception as bug:
-        detail = f"{type(bug).__name__}: {bug}"
-        _report(workshop, worker, ErrorCode.UNKNOWN_ERROR, detail)
-        raise failure_of(context, ComicError(ErrorCode.UNKNOWN_ERROR, detail)) from bug
+        unknown = ComicError(ErrorCode.UNKNOWN_ERROR, f"{type(bug).__name__}: {bug}")
+        _report(workshop, worker, unknown)
+        raise failure_of(context, unknown) from bug
 
 
 def was_stopped(event: dg.DagsterEvent) -> bool:
@@ -238,10 +239,16 @@ def _register(context: OpContext, workshop: Workshop, project: Project) -> None:
                 raise Refused(ErrorCode.CONFLICT, f"stage {stage} of project {project.id} has just begun elsewhere") from taken
 
 
-def _report(workshop: Workshop, worker: Worker, code: ErrorCode, detail: str) -> None:
-    # When even the database is away, the run still fails in Dagster, and the reconciler makes another round of it.
+def _report(workshop: Workshop, worker: Worker, error: ComicError) -> None:
+    """Say why the run fails. A store or a database that is away outside the ledger's rounds is no word, only a message.
+
+    The reconciler makes another round then, as of a run that died, and only after five of them asks an operator.
+    """
+    passes = isinstance(error, StorageFault) and not isinstance(error, MissingObject)
+    code, message = (None, str(error)) if passes else (error.code, error.detail)
+    # When even this cannot be written, the run still fails in Dagster, and the reconciler makes another round of it too.
     with suppress(StorageFault), workshop.database.write() as connection:
-        stages.report(connection, worker.stage_id, run_id=worker.run_id, code=code, message=detail)
+        stages.report(connection, worker.stage_id, run_id=worker.run_id, code=code, message=message)
 
 
 def _current_task() -> asyncio.Task[Any]:
