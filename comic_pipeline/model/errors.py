@@ -31,7 +31,11 @@ class Actor(StrEnum):
 
 
 class ErrorCode(StrEnum):
-    """The closed set of codes that rows, runs, tags and messages carry."""
+    """The closed set of codes that rows, runs, tags and messages carry.
+
+    Those about photos, payment, consent, faces, real-person clips, lip sync and minors belong to portrait films: backends know
+    them, nothing raises them yet.
+    """
 
     TASK_TIMEOUT = "TASK_TIMEOUT"
     PROVIDER_TIMEOUT = "PROVIDER_TIMEOUT"

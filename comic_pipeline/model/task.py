@@ -26,7 +26,12 @@ class TaskType(StrEnum):
 
 
 class TaskStatus(StrEnum):
-    """Where a task stands. Legal moves are guarded in `store/ledger.py`."""
+    """Where a task stands. Legal moves are guarded in `store/ledger.py`.
+
+    pending: wanted, nobody is at it. running: a run holds its lease. retrying: goes again from `not_before` on. success: its
+    output is stored and its cost booked. failed: the user, or a plain retry, can act. manual_required: an operator must look.
+    cancelled: somebody asked for it.
+    """
 
     PENDING = "pending"
     RUNNING = "running"

@@ -56,7 +56,12 @@ class Stage(StrEnum):
 
 
 class StageStatus(StrEnum):
-    """Where one round of a stage stands."""
+    """Where one round of a stage stands.
+
+    requested: a run is asked for. queued: its run was seen in Dagster. running: its run has claimed it. passed: everything is
+    made and every gate of the stage open. failed: another round follows, or the user, or a plain retry, can act.
+    manual_required: an operator must look. cancelled: somebody asked for it, or it was never reached.
+    """
 
     REQUESTED = "requested"
     QUEUED = "queued"

@@ -191,6 +191,7 @@ tasks = Table(
     Column("cost_actual", Money, nullable=False, server_default="0"),
     Column("error_code", String(64)),
     Column("error_message", Text),
+    # What a task of the script desk is about, which is no shot. Nothing sets it yet.
     Column("relation_type", String(64)),
     Column("relation_entity_id", String(128)),
     Column("cancel_requested", Boolean, nullable=False, server_default=false()),
@@ -308,6 +309,7 @@ verdicts = Table(
 gates = Table(
     "gates",
     metadata,
+    # What people confirm before a portrait film goes on. Nothing writes it yet.
     Column("id", Integer, primary_key=True, autoincrement=True),
     Column("project_id", String(63), ForeignKey("projects.id"), nullable=False),
     Column("gate", String(16), nullable=False),
