@@ -62,7 +62,7 @@ class ArkVideo(HttpAdapter):
 
     def __init__(self, service: Service, *, model: str, transport: httpx.AsyncBaseTransport | None = None) -> None:
         super().__init__(service, model=model, create_seconds=CREATE_SECONDS, limits=VIDEO_LIMITS, transport=transport)
-        self._unknown_words: set[str] = set()
+        self._noted: set[str] = set()
 
     def describe(self, request: ClipRequest) -> JsonObject:
         """The body of the call, with the first frame's hash in place of its bytes.
@@ -120,22 +120,21 @@ class ArkVideo(HttpAdapter):
         word = str(document.get("status") or "")
         phase = STATUS.get(word)
         if phase is None:
-            if word not in self._unknown_words:
-                self._unknown_words.add(word)
-                logger.warning("%s: status %r is unknown and taken as running", self.name, word[:60])
+            self._note(f"status {word[:60]!r} is unknown and taken as running")
             return JobStatus(Phase.RUNNING, word=word)
         if phase is Phase.FAILED:
             fault = ark_failure(error_of_task(document), service=self.name, secrets=self._secrets)
             return JobStatus(phase, word=word, fault=fault)
         if phase is not Phase.SUCCEEDED:
             return JobStatus(phase, word=word)
-        usage = read_usage(document.get("usage"))
-        cost, url = self._cost(usage, request), video_url(document)
+        url = video_url(document)
         if not url:
-            # What succeeded is billed, whatever became of the link.
-            fault = ProviderFault(ErrorCode.PROVIDER_ERROR, f"{self.name}: task {job_id} succeeded without a video", cost=cost)
-            return JobStatus(Phase.FAILED, word=word, fault=fault)
-        return JobStatus(phase, word=word, done=Done(output=Remote(url), usage=usage, cost=cost, request_id=job_id))
+            # It is billed and may show its link later: calling it failed would pay for another one.
+            self._note("a task that succeeded has no video; it is looked at again")
+            return JobStatus(phase, word=word)
+        usage = read_usage(document.get("usage"))
+        done = Done(output=Remote(url), usage=usage, cost=self._cost(usage, request), request_id=job_id)
+        return JobStatus(phase, word=word, done=done)
 
     async def cancel(self, job_id: str) -> CancelOutcome:
         """Drop a task that is still queued. Raises ProviderFault.
@@ -200,6 +199,12 @@ class ArkVideo(HttpAdapter):
                 ErrorCode.PROVIDER_ERROR, f"{self.name}: an answer that is not JSON ({reply.shape})", http_status=reply.status
             )
         return reply, document
+
+    def _note(self, what: str) -> None:
+        """Log it once: a task is looked at every few seconds."""
+        if what not in self._noted:
+            self._noted.add(what)
+            logger.warning("%s: %s", self.name, what)
 
     def _wanted(self, request: ClipRequest, *, since: datetime) -> Wanted:
         body = self.describe(request)

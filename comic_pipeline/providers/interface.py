@@ -175,7 +175,10 @@ class Phase(StrEnum):
 
 @dataclass(frozen=True)
 class JobStatus:
-    """One look at a job. `done` only when succeeded, `fault` only when failed. `word` is the vendor's own status word."""
+    """One look at a job. `done` only when succeeded, `fault` only when failed. `word` is the vendor's own status word.
+
+    Succeeded without `done`: the vendor says so and shows nothing yet.
+    """
 
     phase: Phase
     word: str

@@ -48,7 +48,8 @@ async def follow(
                 f"job {attempt.provider_request_id} at {provider.name} did not end by {deadline_at:%H:%M:%S} UTC; "
                 "it is kept, and a retry looks at it again",
             )
-        await desk.clock.sleep(max(wait, asked_to_wait))
+        # A provider that asks for an hour is not waited for longer than its job is.
+        await desk.clock.sleep(min(max(wait, asked_to_wait), max(wait, (deadline_at - desk.clock.now()).total_seconds())))
         wait = min(wait * _GROWTH, desk.rules.poll_seconds)
 
 

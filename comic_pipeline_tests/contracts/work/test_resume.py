@@ -181,6 +181,14 @@ def test_looks_that_fail_are_repeated_freely(bench: Bench, videos: ScriptedProvi
     assert 30 * 8 + 100 <= bench.clock.elapsed < 600
 
 
+def test_a_look_is_not_put_off_beyond_the_deadline(bench: Bench, videos: ScriptedProvider) -> None:
+    """A Retry-After of an hour parked a ten-minute job, and its stage with it, for an hour."""
+    videos.plan("poll", ProviderFault(ErrorCode.PROVIDER_RATE_LIMIT, "slow down", retry_after=3_600))
+    bench.make(an_order(videos, deadline=600))
+    assert (len(videos.sent), len(videos.looked)) == (1, 2)
+    assert bench.clock.elapsed < 620
+
+
 def test_the_looks_become_rarer_up_to_the_ceiling(bench: Bench) -> None:
     """COMIC_POLL_SECONDS bounds the interval."""
     times: list[float] = []

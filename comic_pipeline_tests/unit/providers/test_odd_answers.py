@@ -44,7 +44,8 @@ PACKED = base64.b64encode(ODD).decode()
 
 
 def ok(body: object) -> httpx.Response:
-    return httpx.Response(200, json=body)
+    # Half characters travel as escapes, as servers send them.
+    return httpx.Response(200, content=json.dumps(body).encode(), headers={"content-type": "application/json"})
 
 
 def fault_of(work: Any) -> ProviderFault:
@@ -161,13 +162,6 @@ def test_a_page_that_says_that_nobody_was_reached_is_a_known_outcome(status: int
     assert not isinstance(fault, OutcomeUnknown)
 
 
-def test_a_success_without_a_video_is_paid_all_the_same() -> None:
-    """Only successful tasks are billed, and this one was: its tokens stay in the books when another is made."""
-    status = run(ark(Vendor(ok(task(content={})))).poll("cgt-1", clip_request()))
-    assert status.fault is not None
-    assert status.fault.cost == Decimal("5.0094")
-
-
 @pytest.mark.parametrize(
     ("usage", "cost"),
     [
@@ -261,9 +255,11 @@ def test_a_picture_that_cannot_be_read_was_drawn_and_costs(text: str) -> None:
     assert (fault.code, fault.cost) == (ErrorCode.PROVIDER_ERROR, Decimal("0.22"))
 
 
-def test_a_picture_without_bytes_costs_when_the_usage_says_that_it_was_drawn() -> None:
+@pytest.mark.parametrize("item", [{}, {"b64_json": ""}, {"b64_json": 7}, {"url": 7}, {"url": "https://h/\ud800"}], ids=str)
+def test_a_picture_without_bytes_costs_when_the_usage_says_that_it_was_drawn(item: object) -> None:
     """Only successful pictures are billed."""
-    assert fault_of(drawn({}).submit(image_request())).cost == Decimal("0.22")
+    fault = fault_of(drawn(item).submit(image_request()))
+    assert (fault.code, fault.cost) == (ErrorCode.EMPTY_RESPONSE, Decimal("0.22"))
     assert fault_of(drawn({"error": {"code": "OutputImageRiskDetection", "message": "m"}}).submit(image_request())).cost == 0
 
 
