@@ -88,7 +88,7 @@ def posting_of(notice: Notice, target: Target, *, now: datetime) -> Posting:
             body = notice.body.encode()
             headers[TIMESTAMP_HEADER] = str(stamp)
             if target.secret:
-                headers[SIGNATURE_HEADER] = sign(target.secret, str(stamp), body)
+                headers[SIGNATURE_HEADER] = sign(body, secret=target.secret, timestamp=str(stamp))
             return Posting(target.url, headers, body)
         case WebhookStyle.FEISHU:
             content: dict[str, Any] = {"msg_type": "text", "content": {"text": _text(notice, target)}}
@@ -102,7 +102,7 @@ def posting_of(notice: Notice, target: Target, *, now: datetime) -> Posting:
             return Posting(target.url, headers, _json({"text": _text(notice, target)}))
 
 
-def sign(secret: str, timestamp: str, body: bytes) -> str:
+def sign(body: bytes, *, secret: str, timestamp: str) -> str:
     """`v1=` and the hex HMAC-SHA256 of `timestamp + "." + body`: a receiver that checks it also checks how old it is."""
     return "v1=" + hmac.new(secret.encode(), timestamp.encode() + b"." + body, hashlib.sha256).hexdigest()
 
