@@ -157,7 +157,8 @@ def test_openai_request_names_size_and_quality(aspect: Aspect, size: str) -> Non
     provider = openai(vendor)
     done = run(provider.submit(image_request(aspect=aspect)))
     assert vendor.body == provider.describe(image_request(aspect=aspect))
-    assert (vendor.body["size"], vendor.body["quality"], vendor.body["n"]) == (size, "medium", 1)
+    asked = {"model": "gpt-image-1", "prompt": "a cat on the moon", "n": 1, "user": "u" * 32}
+    assert vendor.body == asked | {"size": size, "quality": "medium"}
     assert done.output == Inline(PNG)
     assert done.cost == provider.estimate(image_request(aspect=aspect)) > 0
 

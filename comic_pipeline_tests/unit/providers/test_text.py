@@ -45,10 +45,14 @@ def test_request_asks_for_json_without_thinking() -> None:
     run(ark(vendor).submit(text_request()))
     assert str(vendor.requests[0].url) == f"{BASE}/chat/completions"
     assert vendor.body == ark(vendor).describe(text_request())
-    assert vendor.body["response_format"] == {"type": "json_object"}
-    assert vendor.body["thinking"] == {"type": "disabled"}
-    assert vendor.body["max_tokens"] == 4_000
-    assert [message["role"] for message in vendor.body["messages"]] == ["system", "user"]
+    assert vendor.body == {
+        "model": MODEL,
+        "messages": [{"role": "system", "content": "Answer in JSON."}, {"role": "user", "content": "写一个分镜"}],
+        "response_format": {"type": "json_object"},
+        "thinking": {"type": "disabled"},
+        "max_tokens": 4_000,
+        "user": "u" * 32,
+    }
 
 
 def test_repair_round_shows_the_model_its_answer_and_the_problems() -> None:
@@ -191,8 +195,9 @@ def test_openai_limit_field_depends_on_the_service(base: str, field: str) -> Non
     provider = OpenAiText(service("openai_text", base_url=f"{base}/"), model="gpt-4.1", transport=vendor.transport)
     done = run(provider.submit(text_request()))
     assert str(vendor.requests[0].url) == f"{base}/chat/completions"
-    assert vendor.body[field] == 4_000
-    assert "thinking" not in vendor.body
+    messages = [{"role": "system", "content": "Answer in JSON."}, {"role": "user", "content": "写一个分镜"}]
+    asked = {"model": "gpt-4.1", "messages": messages, "response_format": {"type": "json_object"}, "user": "u" * 32}
+    assert vendor.body == asked | {field: 4_000}
     # 1,000 in at 2 and 2,000 out at 8 USD per million, at 7.2.
     assert done.cost == Decimal("0.1296")
 

@@ -118,8 +118,12 @@ def test_v1_request_is_the_described_body_and_a_new_id() -> None:
     sent = vendor.body
     del sent["request"]["reqid"]
     assert sent == described
-    assert sent["app"]["cluster"] == "volcano_tts"
-    assert sent["audio"] == {"voice_type": "zh_male", "encoding": "mp3", "rate": 24_000}
+    assert sent == {
+        "app": {"appid": "123", "token": "in-header", "cluster": "volcano_tts"},
+        "user": {"uid": "u" * 32},
+        "audio": {"voice_type": "zh_male", "encoding": "mp3", "rate": 24_000},
+        "request": {"text": "你好，月亮", "text_type": "plain", "operation": "query"},
+    }
     assert KEY not in vendor.requests[0].content.decode()
 
 
@@ -200,8 +204,11 @@ def test_v3_request_is_what_was_described() -> None:
     assert described.pop("resource") == "seed-tts-2.0"
     assert str(vendor.requests[0].url) == "https://openspeech.bytedance.com/api/v3/tts/unidirectional"
     assert vendor.body == described
-    assert vendor.body["req_params"]["audio_params"] == {"format": "mp3", "sample_rate": 24_000}
-    assert vendor.body["req_params"]["speaker"] == "zh_female"
+    audio = {"format": "mp3", "sample_rate": 24_000}
+    assert vendor.body == {
+        "user": {"uid": "u" * 32},
+        "req_params": {"text": "你好，月亮", "speaker": "zh_female", "audio_params": audio},
+    }
 
 
 @pytest.mark.parametrize(
