@@ -63,18 +63,23 @@ def test_modules_and_documents_that_docstrings_name_exist() -> None:
     """A reader who is sent to a file that was moved, or to a document that is not in the repository, is lost."""
     others = ((ROOT / folder).iterdir() for folder in (".", "docs", "docker"))
     there = {file.name for file in chain(PRODUCT, TESTS, *others)}
-    named = re.compile(r"(?<![\w/.-])(?:\./)?((?:[\w-]+/)*[\w-]+\.(?:py|md|yaml|toml|lock))\b")
+    named = re.compile(r"[\w./-]+\.(?:py|md|yaml|toml|lock)\b")
+    words = {file: "\n".join(_words_of(file)) for file in TREES}
     lost = [
         f"{file.relative_to(ROOT)} names {path}"
-        for file in TREES
-        for path in named.findall("\n".join(_words_of(file)))
+        for file, text in words.items()
+        for path in map(_local, named.findall(text))
         if Path(path).name not in there
         or ("/" in path and not any((base / path).exists() for base in (ROOT, file.parent, ROOT / "comic_pipeline")))
     ]
     # Numbered sections of a page that lies elsewhere are as lost.
     elsewhere = re.compile(r"(?i)\bdesign (?:section|§)")
-    lost += [f"{file.relative_to(ROOT)} names a design" for file in TREES if elsewhere.search("\n".join(_words_of(file)))]
+    lost += [f"{file.relative_to(ROOT)} names a design" for file, text in words.items() if elsewhere.search(text)]
     assert not lost, "\n".join(lost)
+
+
+def _local(path: str) -> str:
+    return path.removeprefix("./")
 
 
 def _words_of(file: Path) -> Iterator[str]:
