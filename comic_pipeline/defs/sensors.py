@@ -1,7 +1,7 @@
 """The one sensor: it drives the reconciler and turns its launches into run requests.
 
-It long-polls: each evaluation looks every 250 ms and returns before 4.5 s are over, because Dagster's sensor loop turns every 5 s
-and a longer evaluation flips it to 10 s.
+It long-polls: each evaluation looks every 250 ms and returns before 4.0 s are over, because Dagster's sensor loop turns every 5 s
+and a tick that takes longer flips it to 10 s. What is left is for the call itself and the tick's own rows.
 """
 
 import time
@@ -17,7 +17,9 @@ from comic_pipeline.stages.workshop import Workshop
 from comic_pipeline.workflow import Pass, Reconciler
 
 LOOK_EVERY = 0.25
-EVALUATION = 4.5
+# Measured on two cores with ten processes waiting for them: a tick takes 0.6 s more (median), so that with 4.5 s three periods of
+# four were 10 s. On an idle machine half a second less of looking costs a stage 0.08 s on average.
+EVALUATION = 4.0
 
 
 @dg.sensor(
