@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import shutil
 from pathlib import Path
 
 from comic_pipeline.model.errors import ErrorCode, Refused
@@ -30,6 +31,17 @@ def prepare_home(settings: Settings) -> str:
     )
     prepare_objects(settings)
     return migrate(settings.effective_database_url)
+
+
+def check_room(folder: Path, *, name: str, megabytes: int) -> None:
+    """Raise Refused(INPUT_INVALID) with `name`, `folder` and both numbers unless its disk has so much room left."""
+    free = shutil.disk_usage(folder).free // 1_000_000
+    if free < megabytes:
+        raise Refused(
+            ErrorCode.INPUT_INVALID,
+            f"{name} {str(folder)!r} has {free} MB left on its disk, this film takes about {megabytes}: "
+            "free some space, or set it to a folder on another disk",
+        )
 
 
 def hold_home(settings: Settings) -> int:

@@ -15,9 +15,9 @@ from rich.live import Live
 
 from comic_pipeline.cli.opening import JsonFlag, checked_settings, print_json
 from comic_pipeline.display import DemoProgress, print_stopped
-from comic_pipeline.home import hold_home, make_writable, prepare_home, workspace_file
+from comic_pipeline.home import check_room, hold_home, make_writable, prepare_home, workspace_file
 from comic_pipeline.model.errors import ErrorCode, Refused
-from comic_pipeline.model.project import DEFAULT_IDEA, RawProduceRequest
+from comic_pipeline.model.project import BUCKETS, DEFAULT_IDEA, ProduceRequest, RawProduceRequest, Resolution
 from comic_pipeline.settings import container_environment, process_environment
 
 # What shells expect of a program that Ctrl-C ended.
@@ -94,10 +94,12 @@ def demo(
 ) -> None:
     """Make one film in this process, from idea to MP4, with the chosen providers (offline by default)."""
     asked = RawProduceRequest(idea=idea, style=style, duration=duration, aspect=aspect, resolution=resolution)
-    asked.checked()
+    wanted = asked.checked()
     settings = checked_settings()
     prepare_home(settings)
     hold_home(settings)
+    # A full disk may be waited for in a deployment; here nobody would know why nothing happens for ten minutes.
+    check_room(settings.home, name="COMIC_HOME", megabytes=_room_for(wanted))
     if out is not None:
         make_writable(out, name="--out")
     # Dagster is imported here alone: every other command starts in a fraction of a second.
@@ -120,3 +122,9 @@ def demo(
         print_json(film)
     else:
         film.print(Console())
+
+
+def _room_for(wanted: ProduceRequest) -> int:
+    """Megabytes that a film leaves behind: 4 a second in 720p (60 and 473 measured for 15 s and 120 s), by pixels in 1080p."""
+    plan = BUCKETS[wanted.duration]
+    return round(plan.shots * plan.shot_ms / 1000 * (9.0 if wanted.resolution is Resolution.FULL_HD else 4.0))

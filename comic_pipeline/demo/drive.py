@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 
 import dagster as dg
 from dagster._core.errors import DagsterExecutionInterruptedError
+from dagster._core.instance.ref import InstanceRef
 
 from comic_pipeline.definitions import build_definitions
 from comic_pipeline.defs.partitions import PROJECTS
@@ -27,6 +28,9 @@ _LOOK_EVERY = 0.2
 _PATIENCE = 3_600.0
 # The progress line and the final error say what a person needs; the event log of the run keeps everything.
 _QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
+
+# Steps print nothing here. Capturing it takes four processes a stage, and Ctrl-C would have each of them show a traceback.
+_NO_CAPTURE = {"module": "dagster._core.storage.noop_compute_log_manager", "class": "NoOpComputeLogManager"}
 
 
 @dataclass(frozen=True)
@@ -105,6 +109,6 @@ def _execute(instance: dg.DagsterInstance, definitions: dg.Definitions, launch: 
 def _open_instance(workshop: Workshop) -> dg.DagsterInstance:
     home = workshop.settings.dagster_home
     try:
-        return dg.DagsterInstance.from_config(str(home))
+        return dg.DagsterInstance.from_ref(InstanceRef.from_dir(str(home), overrides={"compute_logs": _NO_CAPTURE}))
     except (OSError, dg.DagsterInvariantViolationError) as fault:
         raise StorageFault(f"Dagster home {home} cannot be used: {fault}; run `comic init`") from fault

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import socket
 import sqlite3
@@ -14,6 +15,7 @@ import pytest
 from comic_pipeline.home import hold_home, prepare_home
 from comic_pipeline.model.errors import Refused
 from comic_pipeline.settings import Settings, load_settings
+from comic_pipeline_tests.disks import small_disk
 
 _COMIC = str(Path(sys.executable).parent / "comic")
 
@@ -132,6 +134,17 @@ def test_a_demo_that_could_not_hand_its_film_over_is_not_begun(out: str, tmp_pat
     with sqlite3.connect(tmp_path / "home" / "comic.db") as database:
         assert database.execute("SELECT count(*) FROM submissions").fetchone() == (0,)
     database.close()
+
+
+def test_a_demo_that_has_no_room_is_not_begun(tmp_path: Path) -> None:
+    """On a full disk it once stood at `frames 0/3` for ten minutes, trying again, without a word."""
+    with small_disk(tmp_path / "disk", megabytes=40) as disk:
+        done = comic(disk / "home", "demo", "猫")
+        assert done.returncode == 2
+        assert re.search(r"COMIC_HOME '.*/home' has \d+ MB left on its disk, this film takes about 60: free some", done.stderr)
+        with sqlite3.connect(disk / "home" / "comic.db") as database:
+            assert database.execute("SELECT count(*) FROM submissions").fetchone() == (0,)
+        database.close()
 
 
 def test_other_commands_ask_for_init_first(tmp_path: Path) -> None:

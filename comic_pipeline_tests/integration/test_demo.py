@@ -59,14 +59,22 @@ def test_the_demo_makes_a_film_offline(tmp_path: Path) -> None:
 
 
 def test_ctrl_c_ends_the_demo_and_keeps_the_project(tmp_path: Path) -> None:
-    """A stop once counted as a failed round: the demo began the next one. Nothing is half-written; `comic dev` can go on."""
+    """A stop once counted as a failed round: the demo began the next one. Nothing is half-written; `comic dev` can go on.
+
+    The signal goes to the whole group, as a terminal sends it: Dagster's log watchers once answered with tracebacks of their own.
+    """
     home, out = tmp_path / "home", tmp_path / "out"
     command = [_COMIC, "demo", "猫", "--out", str(out), "--json"]
     with subprocess.Popen(
-        command, env={**_kept(), "COMIC_HOME": str(home)}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        command,
+        env={**_kept(), "COMIC_HOME": str(home)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
     ) as demo:
         wait_for("the pictures", lambda: _states(home).get("frames") == "running", seconds=60)
-        demo.send_signal(signal.SIGINT)
+        os.killpg(demo.pid, signal.SIGINT)
         said, why = demo.communicate(timeout=60)
     assert (demo.returncode, said) == (130, ""), why
     assert "stopped; project p-" in why
