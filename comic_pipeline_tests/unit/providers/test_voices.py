@@ -218,11 +218,21 @@ def test_v3_request_is_what_was_described() -> None:
         f"{piece(A)}\r\n\r\n{piece(B)}\r\n{END}",
         f"{piece(A)}{piece(B)}\n{END}",
         f"{piece(A)}{piece(B)}{END}",
+        f" {piece(A)} {piece(B)}\n {END}",
         f"{SENTENCE}\n{piece(A)}\n{SENTENCE}{piece(B)}\n{END}\n",
         f"{piece(A)}\n{piece(B)}\n{END}\n{piece(A)}",
         f"{piece(A)}\n{piece(B)[:30]}\n{piece(B)[30:]}\n{END}",
     ],
-    ids=["lines", "crlf and blank", "two glued", "all glued", "sentences", "after the end", "one over two lines"],
+    ids=[
+        "lines",
+        "crlf and blank",
+        "two glued",
+        "all glued",
+        "single spaces",
+        "sentences",
+        "after the end",
+        "one over two lines",
+    ],
 )
 def test_v3_sound_is_put_together_however_the_lines_are_cut(text: str) -> None:
     """Some servers glue two objects on a line, others break one: the bytes must be the same."""
@@ -253,6 +263,7 @@ def test_v3_end_line_without_sound_is_empty() -> None:
     [
         (401, {"code": 45000010, "message": "load grant: requested grant not found"}, ErrorCode.PROVIDER_AUTH),
         (400, {"header": {"code": 40402003, "message": "text too long"}}, ErrorCode.INPUT_INVALID),
+        (200, {"header": {"code": 45000000, "message": "speaker permission denied"}}, ErrorCode.PROVIDER_AUTH),
         (500, {"code": "55000000", "message": "server error"}, ErrorCode.PROVIDER_ERROR),
         (503, {}, ErrorCode.PROVIDER_ERROR),
     ],
