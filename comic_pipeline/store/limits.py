@@ -96,7 +96,7 @@ def take_departure(
 def _believable(pace: Pace | None, *, step: float, now: datetime) -> Pace | None:
     """The pace, unless a clock that was wrong wrote it: a line that long would keep every create waiting until then."""
     longest = timedelta(seconds=max(_LONGEST_LINE * step, 600.0))
-    return None if pace is None or max(pace.next_at, pace.sent_at or pace.next_at) > now + longest else pace
+    return None if pace is None or pace.next_at > now + longest else pace
 
 
 def _take_moment(connection: Connection, provider: str, decide: Callable[[Pace | None], tuple[datetime, Pace]]) -> datetime:

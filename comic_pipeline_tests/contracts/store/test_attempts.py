@@ -5,6 +5,7 @@ from sqlalchemy.exc import IntegrityError
 
 from comic_pipeline.model.errors import ErrorCode, WorkStopped
 from comic_pipeline.model.ledger import Claimed
+from comic_pipeline.model.money import cny
 from comic_pipeline.model.task import Attempt, AttemptKind, AttemptState, Task
 from comic_pipeline.store import attempts, ledger
 from comic_pipeline.store.database import Database
@@ -187,6 +188,17 @@ def test_a_job_has_one_owner_at_its_provider(database: Database, task: Task) -> 
         assert attempts.owned(connection, "ark_image", ["old", "job-1", "job-2"]) == {"old", "job-1"}
         assert attempts.owned(connection, "ark_video", ["old", "job-1"]) == set()
         assert attempts.owned(connection, "ark_image", []) == set()
+
+
+def test_only_what_was_given_up_is_booked_late(database: Database, task: Task) -> None:
+    """A job id that comes twice, or after its result, changes nothing in the books."""
+    with database.write() as connection:
+        attempt = attempts.mark_submitted(connection, begin(connection, task), request_id="job-1")
+        assert not attempts.book_late(connection, attempt, request_id="job-2")
+        attempts.mark_succeeded(connection, attempt, cost=cny("0.2"), result="{}", now=NOW)
+        assert not attempts.book_late(connection, attempt, request_id="job-2")
+        standing = attempts.get(connection, task.task_id, attempt.number)
+    assert (standing.provider_request_id, standing.cost) == ("job-1", cny("0.2"))
 
 
 def test_an_attempt_of_no_task_is_refused(database: Database, task: Task) -> None:

@@ -4,12 +4,13 @@ import asyncio
 
 import pytest
 
-from comic_pipeline.model.errors import ErrorCode, ProviderFault
+from comic_pipeline.model.errors import ErrorCode, InvalidAnswer, ProviderFault, StorageFault
 from comic_pipeline.model.task import TaskStatus
+from comic_pipeline.objects.folder import FolderStore
 from comic_pipeline.work.orders import PostponedError, Round
 from comic_pipeline.work.runner import make_all
-from comic_pipeline_tests.contracts.work.bench import Bench, Flickering, an_order, limited
-from comic_pipeline_tests.fakes import ScriptedProvider
+from comic_pipeline_tests.contracts.work.bench import Bench, Flickering, Rival, an_order, limited, repaired
+from comic_pipeline_tests.fakes import ScriptedProvider, Wish
 
 
 def test_the_id_of_a_job_survives_a_database_that_restarts(
@@ -87,6 +88,38 @@ def test_a_promise_that_went_through_unseen_is_kept(bench: Bench, flickering: Fl
 
     assert len(bench.clock.run(main()).delivered) == 1
     assert (len(images.sent), bench.states(), bench.spent()) == (2, ["failed", "succeeded"], images.price)
+
+
+def test_a_repair_that_could_not_be_promised_is_not_sent_under_the_first_answer(
+    bench: Bench, flickering: Flickering, images: ScriptedProvider
+) -> None:
+    """The bad answer is still there, ready and paid; it is no promise for the second request."""
+
+    def repair(request: Wish, answer: bytes, problem: InvalidAnswer) -> Wish:
+        flickering.away = 1
+        return repaired(request, answer, problem)
+
+    refused = bench.refused(an_order(images, "why?", repair=repair), desk=bench.desk(database=flickering))
+    assert (refused.code, len(images.sent), bench.states()) == (ErrorCode.STORAGE_FAILED, 1, ["succeeded"])
+
+
+def test_a_promise_of_another_run_is_not_taken_for_ones_own(bench: Bench, database_url: str, images: ScriptedProvider) -> None:
+    """The database is away at the gate, and behind it somebody has taken the task over and promised: nothing is sent for that."""
+    rival, order = Rival(database_url), an_order(images)
+
+    def taken_over() -> None:
+        bench.clock.advance(60)
+        bench.abandon(order)
+        raise StorageFault("the database is away")
+
+    class Hooked(FolderStore):
+        def check_room(self) -> None:
+            rival.first = taken_over
+
+    desk = bench.desk(database=rival, objects=Hooked(bench.folder, media_url="/media"))
+    bench.refused(order, desk=desk)
+    assert (images.sent, bench.states()) == ([], ["intent"])
+    rival.close()
 
 
 def test_a_database_that_stays_away_ends_the_round_and_the_next_one_goes_on(

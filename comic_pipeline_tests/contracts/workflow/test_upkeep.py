@@ -10,9 +10,10 @@ from comic_pipeline.model.money import cny
 from comic_pipeline.model.task import AttemptState, Task, TaskStatus
 from comic_pipeline.model.workflow import ProjectState, RunPhase, Stage, StageStatus, SubmissionKind
 from comic_pipeline.settings import load_settings
-from comic_pipeline.store import attempts, ledger, stages
+from comic_pipeline.store import attempts, ledger, leftovers, projects, stages
 from comic_pipeline.store.database import Database
 from comic_pipeline.store.schema import attempts as attempt_rows
+from comic_pipeline.upkeep import settle_left_behind
 from comic_pipeline_tests.builders import a_frame, a_picture, a_project, a_worker
 from comic_pipeline_tests.contracts.store.acts import begin, claimed
 from comic_pipeline_tests.contracts.workflow.world import World
@@ -54,6 +55,12 @@ def open_attempts(world: World, task: Task) -> int:
     with world.database.read() as connection:
         found = attempts.of_task(connection, task.task_id)
     return sum(one.state in (AttemptState.INTENT, AttemptState.SUBMITTED) for one in found)
+
+
+def left_behind(world: World) -> list[str]:
+    """The projects that a pass would look at for leftovers."""
+    with world.database.read() as connection:
+        return leftovers.stopped_projects(connection, now=world.now)
 
 
 def test_rounds_after_a_death_wait_longer_each_time(world: World) -> None:
@@ -156,11 +163,14 @@ def test_what_a_redo_has_replaced_does_not_stay_open_for_ever(world: World) -> N
     world.ask(SubmissionKind.REDO, {"stage": "frames", "shots": [0]}, project="p1")
     settle_down(world)
     assert task_of(world, task).status is TaskStatus.PENDING
+    world.put(a_project("p2", user_id="u2"), {STORYBOARD: StageStatus.PASSED})
+    other = world.add_task("p2", FRAMES, TaskStatus.PENDING, seq=1)
     while world.project().status != ProjectState.PENDING_REVIEW:
         world.finish_open()
         world.tick()
     settle_down(world)
     ended = task_of(world, task)
+    assert task_of(world, other).status is TaskStatus.PENDING
     assert (ended.status, ended.error_code) == (TaskStatus.CANCELLED, ErrorCode.CANCELLED)
     assert open_attempts(world, task) == 1
     world.wait(6 * 86_400)
@@ -172,10 +182,17 @@ def test_what_a_redo_has_replaced_does_not_stay_open_for_ever(world: World) -> N
 @pytest.mark.parametrize("state", ["submitted", "intent"])
 def test_a_job_that_nobody_goes_back_to_is_booked_before_its_provider_forgets_it(world: World, state: str) -> None:
     """A stopped project that is never retried: its reservation must not stand in the books for ever, neither paid nor free."""
-    task = under_way(world, at_frames(world), submitted=True)
+    worker = at_frames(world)
+    task = under_way(world, worker, submitted=True)
     with world.database.write() as connection:
+        (refused,) = attempts.of_task(connection, task.task_id)
+        attempts.mark_failed(connection, refused, http_status=503, provider_code="busy", now=world.now)
+        attempts.mark_submitted(connection, begin(connection, task, worker=worker, at=world.now), request_id="job-2")
         if state == "intent":
-            connection.execute(attempt_rows.update().values(state=AttemptState.INTENT, provider_request_id=None))
+            still_open = attempt_rows.c.state == AttemptState.SUBMITTED
+            connection.execute(
+                attempt_rows.update().where(still_open).values(state=AttemptState.INTENT, provider_request_id=None)
+            )
         ledger.end(
             connection,
             task.task_id,
@@ -193,8 +210,8 @@ def test_a_job_that_nobody_goes_back_to_is_booked_before_its_provider_forgets_it
     world.wait(60)
     settle_down(world)
     with world.database.read() as connection:
-        (attempt,) = attempts.of_task(connection, task.task_id)
-    assert (attempt.state, attempt.cost) == (AttemptState.UNKNOWN, cny("0.22"))
+        found = attempts.of_task(connection, task.task_id)
+    assert [(one.state, one.cost) for one in found] == [(AttemptState.FAILED, 0), (AttemptState.UNKNOWN, cny("0.22"))]
     assert task_of(world, task).status is TaskStatus.MANUAL_REQUIRED
 
 
@@ -204,6 +221,32 @@ def test_a_job_of_a_project_in_production_is_never_written_off(world: World) -> 
     world.wait(7 * 86_400)
     world.heartbeat(world.run_of(FRAMES))
     settle_down(world)
+    assert (open_attempts(world, task), left_behind(world)) == (1, [])
+
+
+def test_a_job_that_a_run_follows_is_not_written_off_although_its_project_has_stopped(world: World) -> None:
+    """Its neighbour failed, and it is finished all the same; a look at it takes no lock."""
+    task = under_way(world, at_frames(world), submitted=True)
+    with world.database.write() as connection:
+        projects.move(
+            connection, "p1", old=(ProjectState.IMAGE,), new=ProjectState.MANUAL_REQUIRED, now=world.now, finished_at=world.now
+        )
+    world.wait(7 * 86_400)
+    world.heartbeat(world.run_of(FRAMES))
+    with world.database.write() as connection:
+        settle_left_behind(connection, "p1", now=world.now)
+    assert (open_attempts(world, task), left_behind(world)) == (1, [])
+
+
+def test_a_dropped_task_of_a_failed_project_is_left_to_its_retry(world: World) -> None:
+    """Only a cancelled project's jobs are followed at once; no pass looks at the others again and again."""
+    task = under_way(world, at_frames(world), submitted=True)
+    with world.database.write() as connection:
+        ledger.end(connection, task.task_id, status=TaskStatus.CANCELLED, code=ErrorCode.CANCELLED, message="", now=world.now)
+    world.report(FRAMES, ErrorCode.TASK_TIMEOUT)
+    world.run_of(FRAMES).phase = RunPhase.FAILED
+    settle_down(world)
+    assert (world.project().status, left_behind(world)) == (ProjectState.FAILED, [])
     assert open_attempts(world, task) == 1
 
 
