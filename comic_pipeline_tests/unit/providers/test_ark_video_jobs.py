@@ -130,6 +130,21 @@ def test_list_that_runs_oldest_first_is_read_to_its_end() -> None:
     assert ids == ["new"]
 
 
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ([AT - 5_000] * 100, AT + 1),
+        ([AT + 40 - number for number in range(101)], AT - 60),
+    ],
+    ids=["a page of one second says nothing about the order", "the page ends in the very second of the create"],
+)
+def test_a_page_that_may_not_be_the_last_is_followed_by_the_next(first: list[int], second: int) -> None:
+    """A search that ends one page too early calls an existing task absent, and pays again."""
+    page = [task(id=f"o{number}", created_at=at, seed=8) for number, at in enumerate(first)]
+    ids, _ = found(listed(*page, total=len(first) + 1), listed(task(id="new", created_at=second), total=len(first) + 1))
+    assert ids == ["new"]
+
+
 def test_server_with_smaller_pages_is_read_to_its_end() -> None:
     """The page size that was asked for need not be granted."""
     pages = [listed(task(id=f"p{number}", created_at=AT + 1), total=3) for number in range(3)]
