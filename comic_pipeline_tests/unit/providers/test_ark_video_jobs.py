@@ -75,6 +75,15 @@ def test_lost_task_is_found_in_the_list() -> None:
 
 
 @pytest.mark.parametrize(
+    ("word", "phase"), [("queued", Phase.QUEUED), ("succeeded", Phase.SUCCEEDED), ("new", Phase.RUNNING), (None, Phase.RUNNING)]
+)
+def test_a_found_task_says_how_far_it_is(word: str | None, phase: Phase) -> None:
+    """An operator who must choose between candidates sees which one is finished."""
+    (job,) = run(ark(Vendor(listed(task() | {"status": word}))).find(clip_request(), since=SINCE))
+    assert job.phase is phase
+
+
+@pytest.mark.parametrize(
     "changes",
     [
         {"safety_identifier": "other"},
