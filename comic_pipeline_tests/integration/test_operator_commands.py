@@ -19,6 +19,7 @@ from comic_pipeline.model.verdict import Finding, Severity, Verdict
 from comic_pipeline.model.workflow import PRODUCTION, ProjectState, Stage, StageStatus, SubmissionKind
 from comic_pipeline.stages.workshop import Workshop
 from comic_pipeline.store import projects, reviews, verdicts
+from comic_pipeline.store.schema import tasks as task_table
 from comic_pipeline_tests.builders import NOW, a_project
 from comic_pipeline_tests.contracts.service.databases import empty
 from comic_pipeline_tests.contracts.service.door import Door
@@ -230,6 +231,24 @@ def test_the_words_of_rows_move_no_cursor(comic: Terminal) -> None:
     code, out, _ = comic("submissions")
     assert code == 0
     assert "[/]\ufffd[2J" in out
+
+
+# The keys that backends were promised; more may come beside them.
+STATUS_KEYS = {
+    *("project_id", "status", "stage", "fail_stage", "progress", "frames_ready", "total_frames", "eta_seconds", "cost"),
+    *("error_code", "error_message", "film", "tasks"),
+}
+
+
+def test_the_status_has_the_keys_that_were_promised(comic: Terminal) -> None:
+    """Programs read them by name; a task's are the ledger's own columns, so that a look into the table says the same."""
+    comic.door.put(a_project(status=ProjectState.PENDING_REVIEW), MADE)
+    told = comic.answered("status", "p1")
+    assert told.keys() >= STATUS_KEYS
+    assert (told["project_id"], told["status"], told["progress"], told["cost"]) == ("p1", "PENDING_REVIEW", 100, "0.000000")
+    # What was delivered is an object here, and its JSON text in the table.
+    columns = {column.name for column in task_table.columns} - {"output_json"} | {"output"}
+    assert all(task.keys() == columns for task in told["tasks"])
 
 
 def test_watching_tells_each_change_once(comic: Terminal) -> None:
