@@ -3,6 +3,7 @@
 import shutil
 import threading
 import time
+from collections.abc import Iterable
 from decimal import Decimal
 from pathlib import Path
 from uuid import uuid4
@@ -12,7 +13,7 @@ from rich.console import Console
 
 from comic_pipeline import service
 from comic_pipeline.defs.io import document_key
-from comic_pipeline.demo.drive import drive, stage_times
+from comic_pipeline.demo.drive import StageTook, drive, stage_times
 from comic_pipeline.display import DemoProgress
 from comic_pipeline.model.errors import ComicError, ErrorCode, StorageFault
 from comic_pipeline.model.media import CoverImage, FinalVideo, Subtitles
@@ -157,8 +158,16 @@ def _collect(workshop: Workshop, project_id: str, *, out: Path | None, seconds: 
         shots=shots,
         cost=cost,
         seconds=round(seconds, 2),
-        stages={took.stage: took.seconds for took in stage_times(workshop, project_id)},
+        stages=_by_stage(stage_times(workshop, project_id)),
     )
+
+
+def _by_stage(rounds: Iterable[StageTook]) -> dict[str, float]:
+    """Seconds of all rounds of each stage, in the order in which they began."""
+    seconds: dict[str, float] = {}
+    for took in rounds:
+        seconds[took.stage] = round(seconds.get(took.stage, 0.0) + took.seconds, 2)
+    return seconds
 
 
 def _place(workshop: Workshop, key: str, *, name: str, out: Path | None) -> str:

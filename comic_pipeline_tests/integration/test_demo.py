@@ -46,6 +46,7 @@ def test_the_demo_makes_a_film_offline(tmp_path: Path) -> None:
     assert set(answer) == _KEYS
     assert (answer["width"], answer["height"], answer["shots"], float(answer["cost"])) == (720, 720, 3, 0.0)
     assert set(answer["stages"]) == {"storyboard", "frames", "voices", "clips", "film"}
+    assert sum(answer["stages"].values()) <= answer["seconds"], "they run one after another; none has the time of another"
     film = measure_video(out / "film.mp4")
     assert (film.codec, film.pix_fmt, film.width, film.height, film.faststart) == ("h264", "yuv420p", 720, 720, True)
     assert abs(film.duration_ms / 1000 - answer["duration_s"]) < 0.1
