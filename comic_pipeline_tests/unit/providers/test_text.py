@@ -202,6 +202,13 @@ def test_openai_limit_field_depends_on_the_service(base: str, field: str) -> Non
     assert done.cost == Decimal("0.1296")
 
 
+def test_input_from_the_vendors_cache_costs_less() -> None:
+    """500 of 1,000 at 2, 500 at 0.5 and 2,000 out at 8 USD per million, at 7.2."""
+    vendor = Vendor(completion(usage=USAGE | {"prompt_tokens_details": {"cached_tokens": 500}}))
+    provider = OpenAiText(service("openai_text"), model="gpt-4.1", transport=vendor.transport)
+    assert run(provider.submit(text_request())).cost == Decimal("0.1242")
+
+
 @pytest.mark.parametrize(
     ("status", "error", "code"),
     [
