@@ -188,6 +188,8 @@ def test_a_job_has_one_owner_at_its_provider(database: Database, task: Task) -> 
         assert attempts.owned(connection, "ark_image", ["old", "job-1", "job-2"]) == {"old", "job-1"}
         assert attempts.owned(connection, "ark_video", ["old", "job-1"]) == set()
         assert attempts.owned(connection, "ark_image", []) == set()
+        assert attempts.owner_of(connection, "ark_image", "job-1") == task.task_id
+        assert attempts.owner_of(connection, "ark_video", "job-1") is None
 
 
 def test_only_what_was_given_up_is_booked_late(database: Database, task: Task) -> None:

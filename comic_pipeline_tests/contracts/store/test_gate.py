@@ -140,7 +140,7 @@ def test_the_day_budget_is_shared_by_all_projects(database: Database, task: Task
 
 
 def test_the_day_is_that_of_shanghai(database: Database, task: Task) -> None:
-    """A second before Shanghai's midnight (16:00 UTC) is another day's money."""
+    """A second before Shanghai's midnight (16:00 UTC) is another day's money, in both directions."""
     midnight = datetime(2026, 3, 10, 16, 0, 0, tzinfo=UTC)
     with database.write() as connection:
         attempts.mark_unknown(
@@ -149,7 +149,11 @@ def test_the_day_is_that_of_shanghai(database: Database, task: Task) -> None:
     almost = midnight.replace(hour=15, minute=59, second=59)
     assert _refused(database, task, estimate="2", limits=TEN_A_DAY, at=almost) is ErrorCode.BUDGET_EXCEEDED
     with database.write() as connection:
-        begin(connection, task, estimate="10", limits=TEN_A_DAY, at=midnight)
+        tomorrow = begin(connection, task, estimate="10", limits=TEN_A_DAY, at=midnight)
+        attempts.mark_unknown(connection, tomorrow, now=midnight)
+    # A process that read the clock a moment before midnight, and comes to the gate after it.
+    with database.write() as connection:
+        begin(connection, task, estimate="1", limits=TEN_A_DAY, at=almost)
 
 
 def test_the_breaker_counts_every_create_of_the_project(database: Database, task: Task) -> None:
@@ -157,6 +161,9 @@ def test_the_breaker_counts_every_create_of_the_project(database: Database, task
     two_each = SpendLimits(day=Decimal(2000), attempts_per_planned=2, attempts=0)
     with database.write() as connection:
         ledger.want(connection, a_frame(seq=1), now=NOW)
+        # What another project has planned does not count.
+        begin_project(connection, a_project("p2"))
+        ledger.want(connection, a_frame("p2"), now=NOW)
         for _ in range(4):
             attempt = begin(connection, task, limits=two_each, estimate="0")
             attempts.mark_failed(connection, attempt, http_status=500, provider_code="x", now=NOW)

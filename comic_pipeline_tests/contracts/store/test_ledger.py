@@ -217,6 +217,18 @@ def test_a_retry_after_a_cancel_takes_the_flag_back_from_killed_work(started: Da
     assert (claim.task.deadline_at, claim.task.cancel_reason) == (later(1_600), None)
 
 
+def test_a_retry_renews_one_project_and_the_work_it_is_about(started: Database) -> None:
+    """What failed of another project, or of another kind, waits for a retry of its own."""
+    with started.write() as connection:
+        begin_project(connection, a_project("p2", user_id="u2"))
+        kinds = (a_frame(), a_frame(task_type=TaskType.CLIP), a_frame("p2"))
+        failed = [claimed(connection, new, a_worker()) for new in kinds]
+        for task in failed:
+            ledger.end(connection, task.task_id, status=TaskStatus.FAILED, code=ErrorCode.UNKNOWN_ERROR, message="", now=NOW)
+        assert ledger.renew(connection, "p1", (TaskType.FRAME_IMAGE,)) == 1
+        assert [ledger.get(connection, task.task_id).status for task in failed] == ["pending", "failed", "failed"]
+
+
 def test_cancel_and_claim_at_once_agree(started: Database) -> None:
     """Either the claim came first and the task is flagged, or the cancel came first and the claim finds it ended."""
     with started.write() as connection:
