@@ -101,6 +101,8 @@ def test_another_idea_style_or_length_gives_another_story(other: StorySubject) -
         ("Once upon a time, a princess saved a dragon", "princess", "", "dragon"),
         ("Make me a short film about a boy and his dog who travel to Mars", "boy", "", "dog"),
         ("A keeper finds a letter in a bottle", "keeper", "", "letter"),
+        ("Dr. Li cures a sick planet", "Dr Li", "", ""),
+        ("AI觉醒了", "AI", "", ""),
     ],
 )
 def test_the_parts_of_an_idea_are_found(idea: str, hero: str, place: str, met: str) -> None:
@@ -139,6 +141,7 @@ def test_an_idea_that_is_no_sentence_becomes_what_the_film_is_about(idea: str, t
         ("林小满每天坐末班地铁，直到有一天车厢里只剩她一个人", ["林小满每天坐末班地铁。", "直到有一天车厢里只剩她一个人。"]),
         ("A robot learns to paint the sea", ["A robot learns to paint the sea."]),
         ("what if the sun went out?", ["What if the sun went out?"]),
+        ("When the moon fell into the sea, a man caught it", ["When the moon fell into the sea."]),
         ("Alice finds a talking door in her school", ["Alice finds a talking door in her school."]),
     ],
 )

@@ -17,7 +17,9 @@ from comic_pipeline.providers.offline.story_words import short_name
 
 _SMALL = ("a", "an", "and", "the", "of", "who", "in", "on")
 _ARTICLE = re.compile(r"\b(?P<article>the|a|an) \{(?P<slot>hero|name|met|friend)\}", re.IGNORECASE)
-_ASKS = re.compile(r"(?:吗|呢|为什么|会怎么?样|怎么办)$|^(?:what|why|how|who|where|when|can|could|is|are)\b", re.IGNORECASE)
+_ASKS = re.compile(
+    r"(?:吗|呢|为什么|会怎么?样|怎么办)$|^(?:what if|why|how (?:do|does|can)|who is|can|could|will)\b", re.IGNORECASE
+)
 # A clause without its subject; the one before it said whom it is about.
 _VERB_FIRST = re.compile(
     r"(?:却|又|还|也|突然|忽然|意外|偶然|于是|最后|终于)?"

@@ -62,12 +62,13 @@ _COUNTS = frozenset(_COUNTS_TEXT.split())
 # Where things are kept, not where a story happens: a letter in a bottle.
 _HOLDERS = ("bottle", "box", "bag", "hand", "hands", "pocket", "head", "heart", "mind", "secret", "mirror")
 _TOKEN = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*|[.,;:!?…\n]")
+_TITLES = re.compile(r"\b(Dr|Mr|Mrs|Ms|Prof|St)\.")
 _EN_BREAK = re.compile(r"[.;:!?…\n]+(?=[\s\"”’')\]]|$)|,(?=\s)")
 
 
 def read_english(idea: str) -> Premise:
     """The parts of an English idea; emoji are read when there are no words."""
-    text = _spell_emoji(idea)
+    text = _TITLES.sub(r"\1", _spell_emoji(idea))
     tokens = _TOKEN.findall(text)
     theme = _theme_of(tokens)
     if theme:
