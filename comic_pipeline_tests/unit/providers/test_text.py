@@ -117,7 +117,7 @@ def test_empty_body_or_no_choices_is_empty_response(answer: httpx.Response) -> N
 def test_answer_cut_at_max_tokens_is_named() -> None:
     """Half a JSON document must not be repaired into a shorter film."""
     fault = refused(Vendor(completion('{"shots": [', finish="length")))
-    assert fault.code is ErrorCode.PROVIDER_ERROR
+    assert (fault.code, fault.provider_code) == (ErrorCode.PROVIDER_ERROR, "length")
     assert "max_tokens" in str(fault)
     # The tokens of a cut answer are billed like any others.
     assert fault.cost > 0
@@ -125,7 +125,14 @@ def test_answer_cut_at_max_tokens_is_named() -> None:
 
 def test_content_filter_is_moderation() -> None:
     """An answer stopped by the filter is not retried as if it were an accident."""
-    assert refused(Vendor(completion("", finish="content_filter"))).code is ErrorCode.MODERATION_REJECTED
+    fault = refused(Vendor(completion("", finish="content_filter")))
+    assert (fault.code, fault.provider_code) == (ErrorCode.MODERATION_REJECTED, "content_filter")
+    assert fault.cost > 0
+
+
+def test_tokens_of_an_answer_without_choices_are_billed() -> None:
+    """1,000 in and 2,000 out were used, whatever became of the text."""
+    assert refused(Vendor(httpx.Response(200, json={"choices": [], "usage": USAGE}))).cost == Decimal("0.066")
 
 
 def test_model_without_json_mode_is_asked_in_plain_words_next_time() -> None:
