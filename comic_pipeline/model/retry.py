@@ -7,6 +7,8 @@ from datetime import timedelta
 # Waits inside a round for one call, after 429 or 5xx: the official client advice is 1-2 s, doubling, capped at 30 s
 # (Ark's own command line tool, 2026-07). Four tries then span about half a minute, after which the round itself is retried.
 CALL_TRIES = 4
+# An answer that was billed and is of no use (cut at its limit, a picture that cannot be read) is likely to come again.
+BILLED_TRIES = 2
 CALL_FIRST_WAIT = 1.0
 CALL_WAIT_CAP = 30.0
 # Providers forget a job after seven days (Ark's page 1521675): before that, whatever is still open must be settled, because

@@ -10,7 +10,7 @@ from itertools import count
 from typing import TypeVar
 
 from comic_pipeline.model.errors import ComicError, OutcomeUnknown, ProviderFault, StorageFault, WorkStopped
-from comic_pipeline.model.retry import CALL_TRIES, CALL_WAIT_CAP, call_wait
+from comic_pipeline.model.retry import BILLED_TRIES, CALL_TRIES, CALL_WAIT_CAP, call_wait
 from comic_pipeline.model.task import Attempt, AttemptKind, AttemptState, Task, canonical_json, hash_of
 from comic_pipeline.providers.interface import Done, Inline, Provider, Remote, Submitted
 from comic_pipeline.store import attempts
@@ -42,7 +42,8 @@ async def create(desk: Desk, task: Task, *, provider: Provider[R], request: R, k
             raise
         except ProviderFault as fault:
             # A longer wait is the round's: it holds no slot meanwhile and hears of a cancel.
-            if not fault.retryable or tries >= CALL_TRIES or (fault.retry_after or 0.0) > CALL_WAIT_CAP:
+            most = BILLED_TRIES if fault.cost else CALL_TRIES
+            if not fault.retryable or tries >= most or (fault.retry_after or 0.0) > CALL_WAIT_CAP:
                 raise
             await desk.clock.sleep(call_wait(tries, retry_after=fault.retry_after, jitter=desk.jitter))
     raise AssertionError("the loop returns or raises")

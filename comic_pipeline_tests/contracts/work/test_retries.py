@@ -139,6 +139,13 @@ def test_a_failed_call_is_booked_at_what_it_was_billed(bench: Bench, images: Scr
     assert made.cost == bench.spent() == images.price + Decimal("0.1")
 
 
+def test_an_answer_that_is_billed_and_useless_is_bought_twice_a_round_at_most(bench: Bench, images: ScriptedProvider) -> None:
+    """A storyboard that is cut at its limit each time cost sixteen calls (4 tries, 4 rounds) before a person was asked."""
+    images.plan("submit", *[ProviderFault(ErrorCode.PROVIDER_ERROR, "cut at the limit", cost=Decimal("0.1"))] * 4)
+    assert bench.refused(an_order(images)).code is ErrorCode.PROVIDER_ERROR
+    assert (len(images.sent), bench.spent()) == (2, Decimal("0.2"))
+
+
 def test_finished_shots_come_back_free_while_one_goes_again(bench: Bench, images: ScriptedProvider) -> None:
     """TheoremExplainAgent #8, Pixelle #54: scene 3 of 5 fails once; the others are kept, only that one is made again."""
     orders = [an_order(images, f"scene {seq}", seq=seq) for seq in range(5)]
