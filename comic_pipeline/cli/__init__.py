@@ -3,6 +3,7 @@
 Exit codes: 0 done, 1 the work failed, 2 the request or the settings are wrong.
 """
 
+import json
 import sys
 from collections.abc import Callable
 
@@ -47,13 +48,20 @@ app.add_typer(task_app, name="task")
 
 
 def main() -> None:
-    """Run the command line; ComicErrors become one clear line and exit code 2 (request) or 1 (work)."""
+    """Run the command line; ComicErrors become one clear line and exit code 2 (request) or 1 (work).
+
+    With `--json` the line is an object with `error_code`, `detail`, `zh`, `en`, `retryable`, also on standard error.
+    """
     try:
         app()
     except ComicError as error:
         rule = ERROR_RULES[error.code]
         console = Console(stderr=True)
-        console.print(f"[bold red]{error.code}[/] ", end="")
-        console.print(plain(error.detail), highlight=False, soft_wrap=True)
-        console.print(f"{rule.zh} / {rule.en}", style="dim", highlight=False)
+        if "--json" in sys.argv:
+            told = {"error_code": error.code, "detail": error.detail, "zh": rule.zh, "en": rule.en, "retryable": rule.retryable}
+            console.out(json.dumps(told, ensure_ascii=False), highlight=False)
+        else:
+            console.print(f"[bold red]{error.code}[/] ", end="")
+            console.print(plain(error.detail), highlight=False, soft_wrap=True)
+            console.print(f"{rule.zh} / {rule.en}", style="dim", highlight=False)
         sys.exit(2 if isinstance(error, Refused) or rule.actor is Actor.USER else 1)

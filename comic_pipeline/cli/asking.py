@@ -1,5 +1,7 @@
 """Commands about requests: submit one for a film, and see what became of each. What a project does is in `projects.py`."""
 
+import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -8,8 +10,8 @@ from rich.console import Console
 from comic_pipeline import service
 from comic_pipeline.cli.opening import JsonFlag, opened_workshop, print_json, word_of
 from comic_pipeline.display import plain, print_estimate, print_submissions
-from comic_pipeline.model.errors import Refused
-from comic_pipeline.model.project import RawProduceRequest, Tier
+from comic_pipeline.model.errors import ErrorCode, Refused
+from comic_pipeline.model.project import SCRIPT_MAX_CHARS, RawProduceRequest, Tier
 from comic_pipeline.model.submission import Submission
 from comic_pipeline.model.workflow import SubmissionKind, SubmissionStatus
 from comic_pipeline.store import submissions
@@ -17,8 +19,11 @@ from comic_pipeline.store.submissions import NewSubmission
 
 
 def submit(
-    idea: Annotated[str, typer.Argument(help="One sentence about what happens.")],
     user: Annotated[str, typer.Option(help="Who asks.")],
+    idea: Annotated[str, typer.Argument(help="One sentence about what happens.")] = "",
+    script: Annotated[
+        Path | None, typer.Option(help="A file with a whole script instead of an idea; - reads standard input.")
+    ] = None,
     style: Annotated[str, typer.Option(help="healing, ink, cyber, comedy, suspense, fantasy.")] = "healing",
     duration: Annotated[str, typer.Option(help="short_15, short_30, medium_60, long_120.")] = "short_15",
     aspect: Annotated[str, typer.Option(help="16:9, 9:16, 1:1.")] = "16:9",
@@ -29,7 +34,8 @@ def submit(
     as_json: JsonFlag = False,
 ) -> None:
     """Ask for a film. The running deployment takes it from here; `comic submissions` says whether it was admitted."""
-    asked = RawProduceRequest(idea=idea, style=style, duration=duration, aspect=aspect, resolution=resolution)
+    words = "" if script is None else _read_script(script)
+    asked = RawProduceRequest(idea=idea, script=words, style=style, duration=duration, aspect=aspect, resolution=resolution)
     asked.checked()
     level = word_of(Tier, "tier", tier)
     new = NewSubmission(
@@ -42,6 +48,24 @@ def submit(
     with workshop.database.write() as connection:
         submission = service.submit(connection, new, now=workshop.clock.now())
     _show_submitted(submission, as_json=as_json)
+
+
+def _read_script(path: Path) -> str:
+    """The file's words. Raises Refused(INPUT_INVALID) for one that cannot be read, is empty, or is not UTF-8."""
+    # Room for one character too many: how many are allowed is the door's word.
+    most = 4 * (SCRIPT_MAX_CHARS + 1)
+    try:
+        with sys.stdin.buffer if path == Path("-") else path.open("rb") as file:
+            words = file.read(most).decode("utf-8-sig")
+    except OSError as unreadable:
+        raise Refused(ErrorCode.INPUT_INVALID, f"--script {path} cannot be read: {unreadable.strerror}") from unreadable
+    except UnicodeDecodeError as other:
+        raise Refused(
+            ErrorCode.INPUT_INVALID, f"--script {path} is not UTF-8 text (byte {other.start}); save it as UTF-8"
+        ) from other
+    if not words.strip():
+        raise Refused(ErrorCode.INPUT_INVALID, f"--script {path} is empty")
+    return words
 
 
 def _show_submitted(submission: Submission, *, as_json: bool) -> None:

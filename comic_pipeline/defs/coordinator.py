@@ -4,9 +4,7 @@ Named in `dagster.yaml`; loaded by the daemon, the webserver and the code server
 """
 
 import dagster as dg
-from dagster._core.run_coordinator.base import SubmitRunContext
-from dagster._core.run_coordinator.queued_run_coordinator import QueuedRunCoordinator
-from dagster._core.storage.tags import PARTITION_NAME_TAG
+from dagster._core.storage.tags import PARTITION_NAME_TAG  # the tag has no public name
 
 from comic_pipeline.launching import stage_tags
 from comic_pipeline.model.errors import ComicError
@@ -16,10 +14,10 @@ from comic_pipeline.store import projects
 from comic_pipeline.store.database import Database
 
 
-class StageTagCoordinator(QueuedRunCoordinator):
+class StageTagCoordinator(dg.QueuedRunCoordinator):
     """Adds the missing tags of stage runs at submission, so that every limit of `dagster.yaml` holds for them too."""
 
-    def submit_run(self, context: SubmitRunContext) -> dg.DagsterRun:
+    def submit_run(self, context: dg.SubmitRunContext) -> dg.DagsterRun:
         """Queue the run with its tags complete."""
         run = context.dagster_run
         missing = {key: value for key, value in _tags_of(run).items() if key not in run.tags}

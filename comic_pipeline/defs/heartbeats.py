@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import dagster as dg
-from dagster._core.instance.config import is_dagster_home_set
+from dagster._core.instance.config import is_dagster_home_set  # DagsterInstance.get() asks it too; not exported
 from dagster_postgres.utils import DagsterPostgresException
 
 from comic_pipeline.store.database import DatabaseFault

@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import dagster as dg
+
+# Dagster prunes no event rows and exports no storage class: this is the only way to its tables that follows its own schema.
 from dagster._core.storage.dagster_run import FINISHED_STATUSES
 from dagster._core.storage.event_log import SqlEventLogStorage
 from dagster._core.storage.event_log.sqlite.sqlite_event_log import SqliteEventLogStorage

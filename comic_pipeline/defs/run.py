@@ -16,7 +16,6 @@ from typing import Any, TypeVar
 from uuid import uuid4
 
 import dagster as dg
-from dagster._core.errors import DagsterExecutionInterruptedError
 from pydantic import BaseModel
 
 from comic_pipeline.defs.failing import failure_of
@@ -79,7 +78,7 @@ def run_stage(
     except ComicError as error:
         _report(workshop, worker, error)
         raise failure_of(context, error) from error
-    except (asyncio.CancelledError, DagsterExecutionInterruptedError) as stop:
+    except (asyncio.CancelledError, dg.DagsterExecutionInterruptedError) as stop:
         raise dg.Failure(description=_STOPPED, allow_retries=False) from stop
     except Exception as bug:
         unknown = ComicError(ErrorCode.UNKNOWN_ERROR, f"{type(bug).__name__}: {bug}")

@@ -4,7 +4,7 @@ import logging
 from collections.abc import Mapping, Sequence
 
 import dagster as dg
-from dagster._core.errors import DagsterInvariantViolationError, DagsterUserCodeUnreachableError
+from dagster._core.errors import DagsterUserCodeUnreachableError  # raised when the code server is away; not exported
 
 from comic_pipeline.model.workflow import STAGE_ID_TAG, RunPhase
 from comic_pipeline.workflow import SeenRun
@@ -52,7 +52,7 @@ class DagsterRuns:
         """
         try:
             self._instance.run_coordinator.cancel_run(run_id)
-        except (DagsterUserCodeUnreachableError, DagsterInvariantViolationError) as fault:
+        except (DagsterUserCodeUnreachableError, dg.DagsterInvariantViolationError) as fault:
             _log.warning("run %s could not be told to stop: %s", run_id, fault)
 
     def give_up(self, run_id: str, *, reason: str) -> None:

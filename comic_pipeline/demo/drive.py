@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 import dagster as dg
-from dagster._core.errors import DagsterExecutionInterruptedError
-from dagster._core.instance.ref import InstanceRef
+from dagster._core.instance.ref import InstanceRef  # needed to build an instance from parts; not exported
 
 from comic_pipeline.definitions import build_definitions
 from comic_pipeline.defs.partitions import PROJECTS
@@ -20,7 +19,6 @@ from comic_pipeline.launching import Launch
 from comic_pipeline.model.errors import ComicError, ErrorCode, StorageFault
 from comic_pipeline.model.workflow import ACTIVE_PROJECT_STATES, STAGE_RULES
 from comic_pipeline.stages.workshop import Workshop
-from comic_pipeline.store import stages
 from comic_pipeline.workflow import Reconciler
 
 _LOOK_EVERY = 0.2
@@ -35,14 +33,14 @@ _NO_CAPTURE = {"module": "dagster._core.storage.noop_compute_log_manager", "clas
 
 @dataclass(frozen=True)
 class StageTook:
-    """One finished round of a stage and its wall time in seconds."""
+    """One round of a stage and its wall time in seconds."""
 
     stage: str
     seconds: float
 
 
-def drive(workshop: Workshop, project_of: Callable[[], str | None], on_stage: Callable[[Launch], None]) -> None:
-    """Run passes and the jobs they launch until the project is no longer in production.
+def drive(workshop: Workshop, project_of: Callable[[], str | None], on_stage: Callable[[Launch], None]) -> list[StageTook]:
+    """Run passes and the jobs they launch until the project is no longer in production; what each round took.
 
     `project_of` gives the project's id once its submission was admitted. Rounds of other projects (a demo that was killed, a
     `comic submit`) are left for `make dev`. Raises StorageFault for an unusable Dagster home, KeyboardInterrupt when a stop
@@ -53,34 +51,23 @@ def drive(workshop: Workshop, project_of: Callable[[], str | None], on_stage: Ca
     reconciler = Reconciler(
         database=workshop.database, settings=workshop.settings, runs=DagsterRuns(instance), now=lambda: datetime.now(UTC)
     )
-    deadline = time.monotonic() + _PATIENCE
+    deadline, took = time.monotonic() + _PATIENCE, list[StageTook]()
     try:
         while time.monotonic() < deadline:
             launches = _look(reconciler)
             project_id = project_of()
             ours = [launch for launch in launches if launch.project_id == project_id]
             if project_id is not None and not ours and workshop.project(project_id).status not in ACTIVE_PROJECT_STATES:
-                return
+                return took
+            # All of a look before the next one: in a deployment they run side by side, also when one of them stops the project.
+            for launch in ours:
+                on_stage(launch)
+                took.append(_execute(instance, definitions, launch))
             if not ours:
                 time.sleep(_LOOK_EVERY)
-                continue
-            # One, and a look after it: a stage whose end is seen late would have taken the time of the next one too.
-            on_stage(ours[0])
-            _execute(instance, definitions, ours[0])
     finally:
         instance.dispose()
     raise ComicError(ErrorCode.TASK_TIMEOUT, f"the demo gave up after {_PATIENCE:.0f} s; `comic status` shows where it stands")
-
-
-def stage_times(workshop: Workshop, project_id: str) -> list[StageTook]:
-    """What each round of each stage took."""
-    with workshop.database.read() as connection:
-        rows = stages.history(connection, project_id)
-    return [
-        StageTook(row.stage.value, round((row.ended_at - row.started_at).total_seconds(), 2))
-        for row in rows
-        if row.started_at and row.ended_at
-    ]
 
 
 def _look(reconciler: Reconciler) -> tuple[Launch, ...]:
@@ -92,19 +79,20 @@ def _look(reconciler: Reconciler) -> tuple[Launch, ...]:
         reconciler.leave()
 
 
-def _execute(instance: dg.DagsterInstance, definitions: dg.Definitions, launch: Launch) -> None:
+def _execute(instance: dg.DagsterInstance, definitions: dg.Definitions, launch: Launch) -> StageTook:
     if not instance.has_dynamic_partition(PROJECTS.name or "", launch.project_id):
         instance.add_dynamic_partitions(PROJECTS.name or "", [launch.project_id])
-    job = definitions.resolve_job_def(STAGE_RULES[launch.stage].job)
+    job, began = definitions.resolve_job_def(STAGE_RULES[launch.stage].job), time.monotonic()
     # A failed stage is the reconciler's to judge, from what the run reported; it would answer a stop signal with another round.
     try:
         ended = job.execute_in_process(
             instance=instance, partition_key=launch.project_id, tags=dict(launch.tags), raise_on_error=False, run_config=_QUIET
         )
-    except DagsterExecutionInterruptedError as stop:
+    except dg.DagsterExecutionInterruptedError as stop:
         raise KeyboardInterrupt from stop
     if any(was_stopped(event) for event in ended.all_events):
         raise KeyboardInterrupt
+    return StageTook(launch.stage.value, round(time.monotonic() - began, 2))
 
 
 def _open_instance(workshop: Workshop) -> dg.DagsterInstance:

@@ -3,7 +3,7 @@
 import shutil
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Sequence
 from decimal import Decimal
 from pathlib import Path
 from uuid import uuid4
@@ -13,7 +13,7 @@ from rich.console import Console
 
 from comic_pipeline import service
 from comic_pipeline.defs.io import document_key
-from comic_pipeline.demo.drive import StageTook, drive, stage_times
+from comic_pipeline.demo.drive import StageTook, drive
 from comic_pipeline.display import DemoProgress
 from comic_pipeline.model.errors import ComicError, ErrorCode, StorageFault
 from comic_pipeline.model.media import CoverImage, FinalVideo, Subtitles
@@ -22,7 +22,7 @@ from comic_pipeline.model.project import RawProduceRequest, Tier
 from comic_pipeline.model.workflow import ProjectState, SubmissionKind
 from comic_pipeline.settings import Settings
 from comic_pipeline.stages.workshop import Workshop, open_workshop
-from comic_pipeline.status import status_of
+from comic_pipeline.status import ProjectStatus, status_of
 from comic_pipeline.store import submissions
 from comic_pipeline.store.submissions import NewSubmission
 
@@ -84,7 +84,7 @@ def make_demo(settings: Settings, asked: RawProduceRequest, *, out: Path | None,
     project_of = _ProjectOf(workshop, submission.id)
     with _Watching(workshop, project_of, progress):
         try:
-            drive(workshop, project_of, lambda launch: progress.enter(launch.stage))
+            took = drive(workshop, project_of, lambda launch: progress.enter(launch.stage))
         except KeyboardInterrupt as stop:
             raise DemoStopped(project_of() or "") from stop
     project_id = project_of() or ""
@@ -94,7 +94,7 @@ def make_demo(settings: Settings, asked: RawProduceRequest, *, out: Path | None,
         raise ComicError(
             seen.error_code or ErrorCode.UNKNOWN_ERROR, f"project {project_id} is {seen.status}: {seen.error_message}"
         )
-    return _collect(workshop, project_id, out=out, seconds=time.monotonic() - began, cost=seen.cost, shots=seen.total_frames)
+    return _collect(workshop, seen, out=out, seconds=time.monotonic() - began, took=took)
 
 
 class _ProjectOf:
@@ -141,8 +141,8 @@ class _Watching:
                 return
 
 
-def _collect(workshop: Workshop, project_id: str, *, out: Path | None, seconds: float, cost: Decimal, shots: int) -> DemoFilm:
-    objects = workshop.objects
+def _collect(workshop: Workshop, seen: ProjectStatus, *, out: Path | None, seconds: float, took: Sequence[StageTook]) -> DemoFilm:
+    objects, project_id = workshop.objects, seen.project_id
     film = FinalVideo.model_validate_json(objects.get(document_key(project_id, "final_video")))
     cover = CoverImage.model_validate_json(objects.get(document_key(project_id, "cover_image")))
     words = Subtitles.model_validate_json(objects.get(document_key(project_id, "subtitles")))
@@ -155,14 +155,14 @@ def _collect(workshop: Workshop, project_id: str, *, out: Path | None, seconds: 
         duration_s=(film.media.duration_ms or 0) / 1000,
         width=film.media.width or 0,
         height=film.media.height or 0,
-        shots=shots,
-        cost=cost,
+        shots=seen.total_frames,
+        cost=seen.cost,
         seconds=round(seconds, 2),
-        stages=_by_stage(stage_times(workshop, project_id)),
+        stages=_by_stage(took),
     )
 
 
-def _by_stage(rounds: Iterable[StageTook]) -> dict[str, float]:
+def _by_stage(rounds: Sequence[StageTook]) -> dict[str, float]:
     """Seconds of all rounds of each stage, in the order in which they began."""
     seconds: dict[str, float] = {}
     for took in rounds:

@@ -28,7 +28,7 @@ def small_house(tmp_path: Path, sandbox: Sandbox, profile: dict[str, str]) -> It
 def test_a_film_is_made_on_postgres_and_s3(
     small_house: House, sandbox: Sandbox, profile: dict[str, str], s3_server: S3Server, postgres: PostgresServer
 ) -> None:
-    """State in one database, runs in the other, media and logs in the bucket; nothing is left behind in files of this machine."""
+    """State in one database, runs in the other, media in the bucket; nothing is left behind in files of this machine."""
     end = small_house.produce("一只小猫在月球上种花")
 
     assert end.status == ProjectState.PENDING_REVIEW, (end.error_code, end.error_message)
@@ -39,7 +39,6 @@ def test_a_film_is_made_on_postgres_and_s3(
     bucket = s3_server.data / profile["COMIC_LOGS_BUCKET"]
     assert (bucket / "objects" / small_house.film(end.project_id).media.key).is_file()
     assert not list((bucket / "objects" / "staging").glob("*"))
-    assert list((bucket / "compute-logs" / "storage").rglob("*.err"))
     home = small_house.settings.home
     assert not (small_house.settings.files / "objects").exists()
     assert not list(home.rglob("*.db"))

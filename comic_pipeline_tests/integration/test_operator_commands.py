@@ -4,10 +4,12 @@ Belongs here: what a command prints and leaves. Does not: settings and homes (`t
 (`contracts/service`).
 """
 
+import io
 import json
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,10 +17,11 @@ import pytest
 from comic_pipeline.cli import main
 from comic_pipeline.cli import projects as commands
 from comic_pipeline.model.review import Decision
+from comic_pipeline.model.submission import Submission
 from comic_pipeline.model.verdict import Finding, Severity, Verdict
 from comic_pipeline.model.workflow import PRODUCTION, ProjectState, Stage, StageStatus, SubmissionKind
 from comic_pipeline.stages.workshop import Workshop
-from comic_pipeline.store import projects, reviews, verdicts
+from comic_pipeline.store import projects, reviews, submissions, verdicts
 from comic_pipeline.store.schema import tasks as task_table
 from comic_pipeline_tests.builders import NOW, a_project
 from comic_pipeline_tests.contracts.service.databases import empty
@@ -267,3 +270,54 @@ def test_watching_tells_each_change_once(comic: Terminal) -> None:
     assert code == 0
     assert [line.split()[1] for line in out.splitlines() if "COMPOSE" in line] == ["COMPOSE"]
     assert sum("PENDING_REVIEW" in line for line in out.splitlines()) == 1
+
+
+def _requests(comic: Terminal) -> list[Submission]:
+    with comic.door.database.read() as connection:
+        return submissions.find(connection)
+
+
+def test_a_script_comes_from_a_file_or_standard_input(comic: Terminal, tmp_path: Path) -> None:
+    """A whole script is no argument: editors save it, with a mark at its head on some systems, or a program pipes it."""
+    scene = "第一场 夜 邮局\n狐狸：今晚的信会发光。\n"
+    file = tmp_path / "剧本.txt"
+    file.write_text(scene, encoding="utf-8-sig")
+    comic.answered("submit", "--user", "ann", "--script", str(file))
+    comic.monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(scene.encode())))
+    comic.answered("submit", "--user", "ann", "--script", "-")
+    asked = [json.loads(one.payload) for one in _requests(comic)]
+    assert [one["script"].strip() for one in asked] == [scene.strip()] * 2
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (None, "cannot be read: No such file or directory"),
+        ("狐狸：你好".encode("gb18030"), "is not UTF-8 text (byte 0); save it as UTF-8"),
+        (b" \n", "is empty"),
+        (("狐" * 20_001).encode(), "20001"),
+    ],
+)
+def test_a_script_that_cannot_be_meant_is_refused(comic: Terminal, tmp_path: Path, content: bytes | None, said: str) -> None:
+    """By the file's name and the way out; no submission is written."""
+    file = tmp_path / "script.txt"
+    if content is not None:
+        file.write_bytes(content)
+    assert said in comic.refused("submit", "--user", "ann", "--script", str(file))
+    assert _requests(comic) == []
+
+
+def test_neither_idea_nor_script_is_refused(comic: Terminal) -> None:
+    """The argument is optional beside `--script` only."""
+    assert "idea" in comic.refused("submit", "--user", "ann")
+
+
+def test_a_program_reads_refusals_as_json(comic: Terminal) -> None:
+    """With --json a refusal is an object too: its code decides, not its words."""
+    code, out, err = comic("status", "nobody", "--json")
+    told = json.loads(err)
+    assert (code, out) == (2, "")
+    assert (told["error_code"], told["retryable"]) == ("NOT_FOUND", False)
+    assert "nobody" in told["detail"]
+    assert told["zh"]
+    assert told["en"]

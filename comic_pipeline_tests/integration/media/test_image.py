@@ -50,11 +50,11 @@ def test_a_title_lies_inside_the_cover(frame, title):
 @pytest.mark.parametrize("title", ["The Robot Who Found the Fox", "独居老奶奶与外卖骑手的约定", "小猫与星星"])
 @pytest.mark.parametrize("frame", FRAMES)
 def test_a_usual_title_stands_below_the_faces(frame, title):
-    """Seen: three large lines across the hero's face on a tall cover. Offline artists and people put faces above 0.62."""
+    """Seen: three large lines across the hero's face on a tall cover. Offline artists and people put faces above 0.59."""
     letters = _open(make_cover(_plain(), title=title, small_print="", frame=frame)).convert("L")
     box = letters.point(lambda value: 255 * (value > 225)).getbbox()
     assert box is not None
-    assert box[1] > 0.62 * frame.height
+    assert box[1] > 0.59 * frame.height
 
 
 def test_a_title_is_legible_on_a_white_picture():
