@@ -27,7 +27,7 @@ _PATIENCE = 3_600.0
 # The progress line and the final error say what a person needs; the event log of the run keeps everything.
 _QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 
-# Steps print nothing here. Capturing it takes four processes a stage, and Ctrl-C would have each of them show a traceback.
+# A demo prints nothing. Capturing it takes four processes a stage, and Ctrl-C would have each of them show a traceback.
 _NO_CAPTURE = {"module": "dagster._core.storage.noop_compute_log_manager", "class": "NoOpComputeLogManager"}
 
 
@@ -39,14 +39,17 @@ class StageTook:
     seconds: float
 
 
-def drive(workshop: Workshop, project_of: Callable[[], str | None], on_stage: Callable[[Launch], None]) -> list[StageTook]:
+def drive(
+    workshop: Workshop, project_of: Callable[[], str | None], on_stage: Callable[[Launch], None], *, captured: bool
+) -> list[StageTook]:
     """Run passes and the jobs they launch until the project is no longer in production; what each round took.
 
     `project_of` gives the project's id once its submission was admitted. Rounds of other projects (a demo that was killed, a
-    `comic submit`) are left for `make dev`. Raises StorageFault for an unusable Dagster home, KeyboardInterrupt when a stop
-    signal ended a round.
+    `comic submit`) are left for `make dev`. `captured`: what steps print goes to the log storage, as in a deployment.
+
+    Raises StorageFault for an unusable Dagster home, KeyboardInterrupt when a stop signal ended a round.
     """
-    instance = _open_instance(workshop)
+    instance = _open_instance(workshop, captured=captured)
     definitions = build_definitions(lambda: workshop)
     reconciler = Reconciler(
         database=workshop.database, settings=workshop.settings, runs=DagsterRuns(instance), now=lambda: datetime.now(UTC)
@@ -95,9 +98,10 @@ def _execute(instance: dg.DagsterInstance, definitions: dg.Definitions, launch: 
     return StageTook(launch.stage.value, round(time.monotonic() - began, 2))
 
 
-def _open_instance(workshop: Workshop) -> dg.DagsterInstance:
+def _open_instance(workshop: Workshop, *, captured: bool) -> dg.DagsterInstance:
     home = workshop.settings.dagster_home
+    changed = {} if captured else {"compute_logs": _NO_CAPTURE}
     try:
-        return dg.DagsterInstance.from_ref(InstanceRef.from_dir(str(home), overrides={"compute_logs": _NO_CAPTURE}))
+        return dg.DagsterInstance.from_ref(InstanceRef.from_dir(str(home), overrides=changed))
     except (OSError, dg.DagsterInvariantViolationError) as fault:
         raise StorageFault(f"Dagster home {home} cannot be used: {fault}; run `comic init`") from fault

@@ -84,7 +84,7 @@ def make_demo(settings: Settings, asked: RawProduceRequest, *, out: Path | None,
     project_of = _ProjectOf(workshop, submission.id)
     with _Watching(workshop, project_of, progress):
         try:
-            took = drive(workshop, project_of, lambda launch: progress.enter(launch.stage))
+            took = drive(workshop, project_of, lambda launch: progress.enter(launch.stage), captured=False)
         except KeyboardInterrupt as stop:
             raise DemoStopped(project_of() or "") from stop
     project_id = project_of() or ""

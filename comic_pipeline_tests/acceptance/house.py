@@ -24,9 +24,10 @@ Document = TypeVar("Document", bound=BaseModel)
 
 
 class House:
-    """One COMIC_HOME and what a user does with it."""
+    """One COMIC_HOME and what a user does with it. `captured`: what stages print is kept, which takes four processes each."""
 
-    def __init__(self, home: Path, environment: Mapping[str, str]) -> None:
+    def __init__(self, home: Path, environment: Mapping[str, str], *, captured: bool = False) -> None:
+        self._captured = captured
         self.settings = load_settings(COMIC_HOME=str(home), **environment)
         prepare(self.settings)
         self.workshop = open_workshop(self.settings)
@@ -57,7 +58,7 @@ class House:
     def go_on(self, project_id: str) -> ProjectStatus:
         """Drive until the project is no longer in production; `stages_run` then holds the stages of this drive."""
         self.stages_run = []
-        drive(self.workshop, lambda: project_id, lambda launch: self.stages_run.append(launch.stage))
+        drive(self.workshop, lambda: project_id, lambda launch: self.stages_run.append(launch.stage), captured=self._captured)
         return self.status(project_id)
 
     def status(self, project_id: str) -> ProjectStatus:

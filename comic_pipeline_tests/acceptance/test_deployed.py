@@ -20,7 +20,7 @@ pytestmark = pytest.mark.parametrize("profile", ["deployed"], indirect=True)
 def small_house(tmp_path: Path, sandbox: Sandbox, profile: dict[str, str]) -> Iterator[House]:
     """A house whose pictures are of 1280x720 instead of 2560x1440: drawn and decoded in a quarter of the time."""
     short = {"COMIC_RETRY_DELAYS": "0.1", "COMIC_POLL_SECONDS": "0.1", "ARK_IMAGE_MODEL": "doubao-seedream-4-0-250828"}
-    made = House(tmp_path / "home", sandbox_environment(sandbox, **short, **profile))
+    made = House(tmp_path / "home", sandbox_environment(sandbox, **short, **profile), captured=True)
     yield made
     made.close()
 
@@ -28,7 +28,7 @@ def small_house(tmp_path: Path, sandbox: Sandbox, profile: dict[str, str]) -> It
 def test_a_film_is_made_on_postgres_and_s3(
     small_house: House, sandbox: Sandbox, profile: dict[str, str], s3_server: S3Server, postgres: PostgresServer
 ) -> None:
-    """State in one database, runs in the other, media in the bucket; nothing is left behind in files of this machine."""
+    """State in one database, runs in the other, media and logs in the bucket; nothing is left behind in files of this machine."""
     end = small_house.produce("一只小猫在月球上种花")
 
     assert end.status == ProjectState.PENDING_REVIEW, (end.error_code, end.error_message)
@@ -39,6 +39,7 @@ def test_a_film_is_made_on_postgres_and_s3(
     bucket = s3_server.data / profile["COMIC_LOGS_BUCKET"]
     assert (bucket / "objects" / small_house.film(end.project_id).media.key).is_file()
     assert not list((bucket / "objects" / "staging").glob("*"))
+    assert list((bucket / "compute-logs" / "storage").rglob("*.err"))
     home = small_house.settings.home
     assert not (small_house.settings.files / "objects").exists()
     assert not list(home.rglob("*.db"))

@@ -254,6 +254,17 @@ def test_a_certificate_that_nobody_vouches_for_gets_no_request(tmp_path: Path) -
     assert [words for words in heard if words] == []
 
 
+def _giving(answer: bytes) -> Serve:
+    """A server that reads a request's head, answers with the rest of a 200, and closes."""
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 200 OK\r\n" + answer)
+        await writer.drain()
+
+    return serve
+
+
 def _chunked(*parts: bytes) -> bytes:
     return b"".join(b"%x\r\n%s\r\n" % (len(part), part) for part in (*parts, b""))
 
@@ -272,13 +283,8 @@ def _chunked(*parts: bytes) -> bytes:
 def test_an_answer_is_read_however_it_comes(answer: bytes) -> None:
     """Packing, chunks and the declared kind are the server's choice; the document is the same."""
 
-    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await reader.readuntil(b"\r\n\r\n")
-        writer.write(b"HTTP/1.1 200 OK\r\n" + answer)
-        await writer.drain()
-
     async def main() -> object:
-        async with listening(serve) as address:
+        async with listening(_giving(answer)) as address:
             wire = Wire(service(base_url=address), create_seconds=5.0)
             try:
                 return (await wire.create("/x", {})).document()
@@ -300,13 +306,8 @@ def test_an_answer_is_read_however_it_comes(answer: bytes) -> None:
 def test_an_answer_that_breaks_off_is_lost(answer: bytes) -> None:
     """A part of an answer is no answer, and what was ordered may exist."""
 
-    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await reader.readuntil(b"\r\n\r\n")
-        writer.write(b"HTTP/1.1 200 OK\r\n" + answer)
-        await writer.drain()
-
     async def main() -> None:
-        async with listening(serve) as address:
+        async with listening(_giving(answer)) as address:
             with pytest.raises(OutcomeUnknown):
                 await _create(address, _Gate())
 

@@ -89,7 +89,7 @@ class Trial:
                 raise _FarEnough
 
         with suppress(_FarEnough):
-            drive(self.house.workshop, lambda: _PROJECT, look)
+            drive(self.house.workshop, lambda: _PROJECT, look, captured=False)
         return self.house.status(_PROJECT)
 
     @property
