@@ -1,5 +1,6 @@
-"""Servers that many tests share: Postgres and S3, one of each for a test process, started when first asked for."""
+"""What all tests share: Postgres and S3, one of each for a test process, started when first asked for; logs as they were."""
 
+import logging
 from collections.abc import Iterator
 
 import pytest
@@ -9,6 +10,14 @@ from comic_pipeline_tests.s3 import S3Server, running_nanio
 
 # What would lead boto3 to another service than the one under test.
 _AWS = ("AWS_PROFILE", "AWS_SESSION_TOKEN", "AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3", "AWS_REGION", "AWS_DEFAULT_REGION")
+
+
+@pytest.fixture(autouse=True)
+def logs_as_before() -> Iterator[None]:
+    """Loading settings masks their secrets in the whole process: one test's secret is no word to hide in the next one's logs."""
+    factory = logging.getLogRecordFactory()
+    yield
+    logging.setLogRecordFactory(factory)
 
 
 @pytest.fixture(scope="session")

@@ -14,6 +14,7 @@ from email.utils import parsedate_to_datetime
 
 from comic_pipeline.model.errors import ErrorCode, ProviderFault
 from comic_pipeline.model.money import ZERO
+from comic_pipeline.model.secrecy import conceal
 from comic_pipeline.providers.interface import JsonObject
 
 # A wait longer than a project's whole time allowance cannot help it; a nonsense header must not park work for days.
@@ -150,8 +151,7 @@ def make_fault(
 
 def safe_text(text: str, *, secrets: tuple[str, ...], limit: int = 300) -> str:
     """`text` for messages and logs: one line, at most `limit` characters, without keys, signed query strings and media bytes."""
-    for secret in secrets:
-        text = text.replace(secret, "***")
+    text = conceal(text, secrets=secrets)
     # Patterns run over a bounded piece; secrets were replaced in the whole before the cut could halve one.
     text = _CONTROL.sub(" ", text[:4_000])
     text = _URL_QUERY.sub(r"\1?***", text)

@@ -4,6 +4,8 @@ import logging
 from collections.abc import Callable
 from typing import Any
 
+from comic_pipeline.model.secrecy import conceal
+
 _LOGGER = "comic_pipeline"
 
 
@@ -32,9 +34,7 @@ class _MaskingFactory:
         return record
 
     def _masked(self, text: str) -> str:
-        for secret in self._secrets:
-            text = text.replace(secret, "***")
-        return text
+        return conceal(text, secrets=self._secrets)
 
 
 def mask_in_logs(secrets: tuple[str, ...]) -> None:

@@ -1,7 +1,6 @@
 """The environment: defaults, refusals that name the variable, secrets that stay secret."""
 
 import logging
-from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
 
@@ -20,16 +19,13 @@ SECRETS = ("ARK_API_KEY", "OPENAI_API_KEY", "OPENSPEECH_TOKEN")
 
 
 @pytest.fixture(autouse=True)
-def bare_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
-    """No variable of ours is set, the working folder is empty, and log records are made as before afterwards."""
+def bare_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """No variable of ours is set, and the working folder is empty."""
     names = [str(field.alias) for field in Settings.model_fields.values()]
     for name in names:
         monkeypatch.delenv(name, raising=False)
         monkeypatch.delenv(f"{name}_FILE", raising=False)
     monkeypatch.chdir(tmp_path)
-    factory = logging.getLogRecordFactory()
-    yield
-    logging.setLogRecordFactory(factory)
 
 
 def test_the_defaults_are_those_of_the_design(tmp_path: Path) -> None:
