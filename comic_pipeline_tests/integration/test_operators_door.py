@@ -8,12 +8,16 @@ import pytest
 from sqlalchemy import text
 
 from comic_pipeline.model.workflow import ProjectState
+from comic_pipeline.status import ProjectStatus
 from comic_pipeline_tests.deployment import Deployment, wait_for
 from comic_pipeline_tests.integration.test_deployment import finished, submit
 from comic_pipeline_tests.sandbox.process import Sandbox, start_sandbox
 from comic_pipeline_tests.settings import sandbox_environment
 
 pytestmark = pytest.mark.timeout(280)
+
+# Seconds that a video job takes when nothing else is said.
+_QUICK = 0.5
 
 _COPY_UNDER_A_BAD_ID = """
 INSERT INTO projects (id, user_id, tier, kind, idea, style, duration_bucket, aspect, resolution, language, content_hash, status,
@@ -31,10 +35,28 @@ LAUNCH = """mutation ($p: ExecutionParams!) { launchRun(executionParams: $p) { _
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Deployment, Sandbox]]:
     """One deployment for all tests of this module: each uses projects of its own."""
     with (
-        start_sandbox(latency={"video": 0.5}) as sandbox,
+        start_sandbox(latency={"video": _QUICK}) as sandbox,
         Deployment(home=tmp_path_factory.mktemp("home"), environment=sandbox_environment(sandbox)) as deployment,
     ):
         yield deployment, sandbox
+
+
+@pytest.fixture(autouse=True)
+def _quick_again(running: tuple[Deployment, Sandbox]) -> Iterator[None]:
+    """A test that made the provider slow leaves it quick."""
+    yield
+    running[1].admin.latency(video=_QUICK)
+
+
+@pytest.fixture(scope="module")
+def made(running: tuple[Deployment, Sandbox]) -> tuple[ProjectStatus, ProjectStatus]:
+    """Two projects as they ended; admitted between them was a third, whose row is broken."""
+    deployment, _ = running
+    first = submit(deployment, "一只狐狸开了面馆", user="cem")
+    with deployment.workshop.database.engine.begin() as connection:
+        connection.execute(text(_COPY_UNDER_A_BAD_ID), {"first": first})
+    second = submit(deployment, "一只企鹅学游泳", user="dan")
+    return finished(deployment, first), finished(deployment, second)
 
 
 def launch(deployment: Deployment, *, job: str, project_id: str, assets: list[str]) -> str:
@@ -74,11 +96,23 @@ def ended(deployment: Deployment, run_id: str, *, seconds: float = 90) -> str:
     )
 
 
-def test_materialize_from_an_asset_page_carries_the_tags_of_its_stage(running: tuple[Deployment, Sandbox]) -> None:
+def test_one_broken_project_among_three_does_not_stop_the_other_two(
+    running: tuple[Deployment, Sandbox], made: tuple[ProjectStatus, ProjectStatus]
+) -> None:
+    """Acceptance (e): a row whose id can be no partition is set aside; plain Dagster would fail every tick."""
+    deployment, _ = running
+    assert [end.status for end in made] == [ProjectState.PENDING_REVIEW] * 2
+    with deployment.workshop.database.engine.begin() as connection:
+        row = connection.exec_driver_sql("SELECT status, error_code FROM projects WHERE user_id = 'mallory'").one()
+    assert tuple(row) == ("MANUAL_REQUIRED", "INPUT_INVALID")
+
+
+def test_materialize_from_an_asset_page_carries_the_tags_of_its_stage(
+    running: tuple[Deployment, Sandbox], made: tuple[ProjectStatus, ProjectStatus]
+) -> None:
     """Acceptance (e): runs from an asset page carry no tags of their own; the coordinator adds them. It costs nothing anew."""
     deployment, sandbox = running
-    project_id = submit(deployment, "一只小狗学会了飞", user="ann")
-    assert finished(deployment, project_id).status == ProjectState.PENDING_REVIEW
+    project_id = made[0].project_id
     before = sandbox.admin.books()
 
     run_id = launch(deployment, job="__ASSET_JOB", project_id=project_id, assets=["clips"])
@@ -116,25 +150,9 @@ def test_a_run_by_hand_is_refused_while_its_stage_is_active(running: tuple[Deplo
         run = instance.get_run_by_id(run_id)
     assert run is not None
     assert run.tags["comic/error_code"] == "CONFLICT"
-    sandbox.admin.latency(video=0.5)
+    sandbox.admin.latency(video=_QUICK)
     sandbox.admin.advance(30)
     assert finished(deployment, project_id).status == ProjectState.PENDING_REVIEW
-
-
-def test_one_broken_project_among_three_does_not_stop_the_other_two(running: tuple[Deployment, Sandbox]) -> None:
-    """Acceptance (e): a row whose id can be no partition is set aside; plain Dagster would fail every tick."""
-    deployment, _ = running
-    first = submit(deployment, "一只狐狸开了面馆", user="cem")
-    with deployment.workshop.database.engine.begin() as connection:
-        connection.execute(text(_COPY_UNDER_A_BAD_ID), {"first": first})
-    second = submit(deployment, "一只企鹅学游泳", user="dan")
-
-    ends = [finished(deployment, project_id) for project_id in (first, second)]
-
-    assert [end.status for end in ends] == [ProjectState.PENDING_REVIEW] * 2
-    with deployment.workshop.database.engine.begin() as connection:
-        row = connection.exec_driver_sql("SELECT status, error_code FROM projects WHERE user_id = 'mallory'").one()
-    assert tuple(row) == ("MANUAL_REQUIRED", "INPUT_INVALID")
 
 
 def test_terminating_a_run_while_it_polls_ends_it_cancelled_and_creates_nothing_more(running: tuple[Deployment, Sandbox]) -> None:
@@ -168,8 +186,9 @@ def _nothing_left_running(running: tuple[Deployment, Sandbox]) -> Iterator[None]
     wait_for("the end of all run workers", lambda: not deployment.run_processes(), seconds=60)
 
 
+@pytest.mark.usefixtures("made")
 def test_the_home_holds_no_secret(running: tuple[Deployment, Sandbox]) -> None:
-    """Keys never reach a row, an event, a log or a document: all four have been written by now, and none has a key."""
+    """Keys never reach a row, an event, a log or a document: two films have written all four, and none has a key."""
     deployment, sandbox = running
     texts = _read(deployment.home)
     for kind in ("comic.db", "dagster/history/runs.db", "files/*/compute_logs/*.err", "files/objects/projects/*/documents/*"):
