@@ -76,6 +76,12 @@ def renew_lease(connection: Connection, task_id: str, worker: Worker, *, now: da
     return done.rowcount == 1
 
 
+def taken_over(connection: Connection, task_id: str, worker: Worker) -> bool:
+    """Whether another worker has the task now. One that nobody has is nobody else's."""
+    owner = connection.execute(select(tasks.c.lease_owner).where(tasks.c.task_id == task_id)).scalar_one_or_none()
+    return owner not in (None, worker.owner)
+
+
 def succeed(connection: Connection, task_id: str, output: MediaRef, *, now: datetime) -> Task:
     """The output is stored and verified: book the cost of all attempts and end the task.
 

@@ -116,7 +116,7 @@ class Desk:
         try:
             yield
         finally:
-            self._leave(lambda connection: limits.free_slot(connection, provider, holder=task.task_id), what="slot", of=task)
+            self._leave(lambda connection: self._free_slot(connection, provider, task), what="slot", of=task)
 
     async def turn(self, provider: str) -> None:
         """Wait in line for a create, by the provider's creates a second. Nothing is promised yet; `Departure` keeps the pace."""
@@ -228,6 +228,11 @@ class Desk:
                 connection, provider, jobs=jobs, holder=task.task_id, now=now, seconds=self.worker.lease_seconds
             )
         )
+
+    def _free_slot(self, connection: Connection, provider: str, task: Task) -> None:
+        # The slot is the task's: whoever took the task over while this process slept holds it now, for a job under way.
+        if not ledger.taken_over(connection, task.task_id, self.worker):
+            limits.free_slot(connection, provider, holder=task.task_id)
 
     async def _patiently(self, act: Callable[[], Awaitable[T]], *, waits: tuple[float, ...] = _STORAGE_WAITS) -> T:
         for wait in waits:

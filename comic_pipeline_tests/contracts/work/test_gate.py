@@ -75,6 +75,21 @@ def test_a_run_that_lost_its_lease_sends_nothing_more(bench: Bench, images: Scri
     assert (bench.task().status, bench.task().lease_owner) == (TaskStatus.RUNNING, "w2")
 
 
+def test_a_run_that_lost_its_lease_keeps_its_hands_off_the_slot(bench: Bench, images: ScriptedProvider) -> None:
+    """The slot is its successor's, who has a job under way: given back, one job more than the limit would be sent."""
+    rules = limited(images, jobs=1)
+    order = an_order(images)
+
+    def taken_over() -> ProviderFault:
+        with bench.database.write() as connection:
+            ledger.claim(connection, order.new_task(max_retry=3), a_worker("w2"), now=later(61))
+        return BUSY
+
+    images.plan("submit", taken_over)
+    assert bench.refused(order, desk=bench.desk(rules=rules)).code is ErrorCode.CONFLICT
+    assert bench.slots() == 1
+
+
 def test_a_run_that_lost_its_lease_does_not_end_the_task(bench: Bench, videos: ScriptedProvider) -> None:
     """The old run sees the job fail after the take-over: the new run, which sees the same, is the one to say so."""
     order = an_order(videos)
