@@ -24,7 +24,7 @@ from comic_pipeline.model.errors import ComicError, ErrorCode, Refused, RoundInc
 from comic_pipeline.model.ledger import Worker
 from comic_pipeline.model.limits import PRIORITY
 from comic_pipeline.model.project import Project
-from comic_pipeline.model.workflow import OPEN_STAGE_STATUSES, STAGE_ID_TAG, STAGE_OF_ASSET, STAGE_RULES, Stage, downstream
+from comic_pipeline.model.workflow import STAGE_ID_TAG, STAGE_OF_ASSET, STAGE_RULES, Stage
 from comic_pipeline.objects.store import MissingObject
 from comic_pipeline.stages.studio import Studio
 from comic_pipeline.stages.workshop import Workshop
@@ -210,32 +210,20 @@ def _claim(context: OpContext, workshop: Workshop, project: Project, stage: Stag
 
 def _register(context: OpContext, workshop: Workshop, project: Project) -> None:
     """A run by hand: one running round for each stage that it selects, unless one of them or a later one is active."""
-    run_id = context.run.run_id
     selected = context.job_def.asset_layer.selected_asset_keys
     chosen = [stage for stage in Stage if any(STAGE_OF_ASSET.get(key.path[-1]) is stage for key in selected)]
-    with workshop.database.write() as connection:
-        latest = stages.latest(connection, project.id)
-        for stage in (later for one in chosen for later in downstream(one)):
-            row = latest.get(stage)
-            if row is not None and row.status in OPEN_STAGE_STATUSES and row.run_id != run_id:
-                raise Refused(
-                    ErrorCode.CONFLICT,
-                    f"stage {stage} of project {project.id} is {row.status} in run {row.run_id}; wait for it or cancel it first",
-                )
-        for stage in chosen:
-            # Another run by hand may register at the same moment: the index lets one through.
-            try:
-                stages.request(
-                    connection,
-                    project.id,
-                    stage,
-                    stage_id=str(uuid4()),
-                    priority=PRIORITY[project.tier],
-                    now=workshop.clock.now(),
-                    run_id=run_id,
-                )
-            except Taken as taken:
-                raise Refused(ErrorCode.CONFLICT, f"stage {stage} of project {project.id} has just begun elsewhere") from taken
+    try:
+        with workshop.database.write() as connection:
+            stages.register(
+                connection,
+                project.id,
+                chosen,
+                run_id=context.run.run_id,
+                priority=PRIORITY[project.tier],
+                now=workshop.clock.now(),
+            )
+    except Taken as taken:
+        raise WorkStopped(ErrorCode.CONFLICT, f"a stage of project {project.id} has just begun elsewhere") from taken
 
 
 def _report(workshop: Workshop, worker: Worker, error: ComicError) -> None:

@@ -1,12 +1,14 @@
 """Rounds of stages: requesting, claiming, reporting, ending. One active row per project and stage, held by an index."""
 
+from collections.abc import Collection
 from datetime import datetime
+from uuid import uuid4
 
 from sqlalchemy import Connection, func, literal, select, update
 
-from comic_pipeline.model.errors import ErrorCode
+from comic_pipeline.model.errors import ErrorCode, WorkStopped
 from comic_pipeline.model.stage import SETTLE, StageRow
-from comic_pipeline.model.workflow import ACTIVE_PROJECT_STATES, OPEN_STAGE_STATUSES, Stage, StageStatus
+from comic_pipeline.model.workflow import ACTIVE_PROJECT_STATES, OPEN_STAGE_STATUSES, Stage, StageStatus, downstream
 from comic_pipeline.store import projects
 from comic_pipeline.store.columns import UtcTime
 from comic_pipeline.store.rows import read_row
@@ -57,6 +59,28 @@ def request(  # one argument a column that the caller decides
         .one()
     )
     return read_row(StageRow, row)
+
+
+def register(
+    connection: Connection, project_id: str, chosen: Collection[Stage], *, run_id: str, priority: int, now: datetime
+) -> None:
+    """A running round for each chosen stage, all of a run that was started by hand.
+
+    Raises WorkStopped(CONFLICT) while another run is at work on one of them or on a stage that needs one, IntegrityError when the
+    reconciler asks for a round at this very moment.
+    """
+    # Of two such runs the second sees what the first has chosen: the index knows only rounds of one and the same stage.
+    projects.lock(connection, project_id)
+    standing = latest(connection, project_id)
+    for stage in (later for one in chosen for later in downstream(one)):
+        row = standing.get(stage)
+        if row is not None and row.status in OPEN_STAGE_STATUSES and row.run_id != run_id:
+            raise WorkStopped(
+                ErrorCode.CONFLICT,
+                f"stage {stage} of project {project_id} is {row.status} in run {row.run_id}; wait for it or cancel it first",
+            )
+    for stage in chosen:
+        request(connection, project_id, stage, stage_id=str(uuid4()), priority=priority, now=now, run_id=run_id)
 
 
 def get(connection: Connection, stage_id: str) -> StageRow | None:

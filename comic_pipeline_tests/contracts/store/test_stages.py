@@ -3,12 +3,12 @@
 import pytest
 from sqlalchemy.exc import IntegrityError
 
-from comic_pipeline.model.errors import ErrorCode
+from comic_pipeline.model.errors import ErrorCode, WorkStopped
 from comic_pipeline.model.workflow import Stage, StageStatus
 from comic_pipeline.store import projects, stages
 from comic_pipeline.store.database import Database
 from comic_pipeline_tests.builders import NOW, a_project, later
-from comic_pipeline_tests.contracts.store.racing import race
+from comic_pipeline_tests.contracts.store.racing import outcome, race, start_blocked
 
 
 @pytest.fixture
@@ -116,6 +116,25 @@ def test_a_run_started_by_hand_registers_itself_running(database: Database) -> N
         assert (row.status, row.run_id, row.started_at, row.heartbeat_at) == (StageStatus.RUNNING, "hand", NOW, NOW)
         assert stages.heartbeat(connection, "hand", now=later(1))
         assert not stages.claim(connection, "s1", run_id="other", now=NOW)
+
+
+def test_two_runs_by_hand_at_once_do_not_take_a_stage_and_one_that_needs_it(database: Database) -> None:
+    """The index sees one stage only: the second run waits for the first one's commit and is refused by its name."""
+    with database.write() as connection:
+        projects.insert(connection, a_project())
+
+    def register(stage: Stage, run_id: str) -> None:
+        with database.write() as connection:
+            stages.register(connection, "p1", [stage], run_id=run_id, priority=0, now=NOW)
+
+    with database.write() as connection:
+        stages.register(connection, "p1", [Stage.CLIPS, Stage.FILM], run_id="first", priority=0, now=NOW)
+        second = start_blocked(lambda: register(Stage.FRAMES, "second"))
+    refused = outcome(second)
+    assert isinstance(refused, WorkStopped)
+    assert (refused.code, "in run first" in refused.detail) == (ErrorCode.CONFLICT, True)
+    with database.read() as connection:
+        assert set(stages.latest(connection, "p1")) == {Stage.CLIPS, Stage.FILM}
 
 
 def test_only_the_owner_beats_and_reports(requested: Database) -> None:
