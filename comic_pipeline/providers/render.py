@@ -3,23 +3,23 @@
 Belongs here: fetching stored clips and voices to files and handing them to `media/film.py`. The runner stores the result.
 """
 
+import asyncio
 import tempfile
 from contextlib import ExitStack
 from dataclasses import dataclass
-from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
 
 from comic_pipeline.media.ffmpeg import ffmpeg_path
 from comic_pipeline.media.film import render_film
 from comic_pipeline.media.film_plan import FilmPlan, FilmShot
-from comic_pipeline.model.errors import ErrorCode, ProviderFault
 from comic_pipeline.model.label import AiLabel
 from comic_pipeline.model.media import Cue, MediaRef
 from comic_pipeline.model.money import ZERO
 from comic_pipeline.model.project import Frame, Language
 from comic_pipeline.objects.store import ObjectStore, local_whole
-from comic_pipeline.providers.interface import CancelOutcome, Done, FoundJob, Go, Inline, JobStatus, JsonObject, Output, at_once
+from comic_pipeline.providers.interface import Done, Go, Inline, JsonObject, at_once
+from comic_pipeline.providers.offline import AnswersAtOnce
 
 # Part of the key: a change in how films are put together makes new films, and this number says so.
 RENDER_VERSION = "3"
@@ -51,7 +51,7 @@ class FilmRequest:
     crossfade_ms: int = 0
 
 
-class LocalRender:
+class LocalRender(AnswersAtOnce):
     """Provider[FilmRequest] on this machine's ffmpeg. `timeout` in seconds."""
 
     name = "ffmpeg"
@@ -87,54 +87,40 @@ class LocalRender:
         return ZERO
 
     async def submit(self, request: FilmRequest, *, go: Go = at_once) -> Done:
-        """Render. Raises MediaFault(FFMPEG_FAILED), StorageFault."""
+        """Render. Raises MediaFault: INPUT_INVALID (a piece that is not what it should be), FFMPEG_FAILED; StorageFault."""
         await go()
         with ExitStack() as stack:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="comic-film-")))
-            shots = tuple(
+            # In a thread: from S3 the pieces of a long film take longer than a run may go without a heartbeat.
+            plan = await asyncio.to_thread(self._plan, request, stack)
+            out = folder / "film.mp4"
+            await render_film(plan, out, ffmpeg=ffmpeg_path(self._ffmpeg), timeout=self._timeout)
+            data = await asyncio.to_thread(out.read_bytes)
+        return Done(Inline(data), usage={"milliseconds": sum(shot.length_ms for shot in request.shots)}, cost=ZERO)
+
+    def _plan(self, request: FilmRequest, stack: ExitStack) -> FilmPlan:
+        """The film with its pieces as files, which are there until `stack` is closed."""
+
+        def fetch(media: MediaRef) -> Path:
+            return stack.enter_context(local_whole(self._objects, media))
+
+        return FilmPlan(
+            frame=request.frame,
+            fps=request.fps,
+            shots=tuple(
                 FilmShot(
                     seq=shot.seq,
-                    clip=stack.enter_context(local_whole(self._objects, shot.clip)),
+                    clip=fetch(shot.clip),
                     length_ms=shot.length_ms,
-                    voice=None if shot.voice is None else stack.enter_context(local_whole(self._objects, shot.voice)),
+                    voice=None if shot.voice is None else fetch(shot.voice),
                     voice_offset_ms=shot.voice_offset_ms,
                 )
                 for shot in request.shots
-            )
-            plan = FilmPlan(
-                frame=request.frame,
-                fps=request.fps,
-                shots=shots,
-                cues=request.cues,
-                title=request.title,
-                language=request.language,
-                label=request.label,
-                music=None if request.music is None else stack.enter_context(local_whole(self._objects, request.music)),
-                crossfade_ms=request.crossfade_ms,
-            )
-            out = folder / "film.mp4"
-            await render_film(plan, out, ffmpeg=ffmpeg_path(self._ffmpeg), timeout=self._timeout)
-            return Done(
-                Inline(out.read_bytes()), usage={"milliseconds": sum(shot.length_ms for shot in request.shots)}, cost=ZERO
-            )
-
-    async def poll(self, job_id: str, request: FilmRequest) -> JobStatus:  # noqa: ARG002  # the interface's signature
-        """There are no jobs to poll."""
-        raise ProviderFault(ErrorCode.NOT_FOUND, f"{self.name} has no job {job_id}: it renders at once")
-
-    async def cancel(self, job_id: str) -> CancelOutcome:  # noqa: ARG002  # the interface's signature
-        """There are no jobs to cancel; stopping the run stops the render."""
-        return CancelOutcome.UNSUPPORTED
-
-    async def find(self, request: FilmRequest, *, since: datetime) -> tuple[FoundJob, ...]:  # noqa: ARG002  # the interface's signature
-        """There is no list."""
-        return ()
-
-    async def fetch(self, output: Output) -> bytes:
-        """The rendered bytes."""
-        if isinstance(output, Inline):
-            return output.data
-        raise ProviderFault(ErrorCode.REF_URL_UNREACHABLE, "a local render has no link")
-
-    async def close(self) -> None:
-        """Nothing is held open."""
+            ),
+            cues=request.cues,
+            title=request.title,
+            language=request.language,
+            label=request.label,
+            music=None if request.music is None else fetch(request.music),
+            crossfade_ms=request.crossfade_ms,
+        )
