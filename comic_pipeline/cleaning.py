@@ -85,9 +85,7 @@ class Cleaner:
         if kept is None:
             return []
         doomed = [one for one in candidates if one.key not in kept]
-        if doomed and not self.dry_run:
-            self._remove(project_id, doomed, before)
-        return doomed
+        return self._remove(project_id, doomed, before) if doomed and not self.dry_run else doomed
 
     def _kept(self, project_id: str, found: Iterable[ObjectInfo]) -> set[str] | None:
         """Keys that something names; None when a document cannot be read: then nothing of the project is judged."""
@@ -114,19 +112,22 @@ class Cleaner:
         except ValueError:
             return None
 
-    def _remove(self, project_id: str, doomed: list[ObjectInfo], before: datetime) -> None:
+    def _remove(self, project_id: str, doomed: list[ObjectInfo], before: datetime) -> list[ObjectInfo]:
+        """Those of the doomed that have gone: not all, when somebody takes the project up again meanwhile."""
         # The ledger first: after a crash in between, bytes lie about for one more day, but no task promises bytes that are gone.
         with self.database.write() as connection:
             projects.lock(connection, project_id)
+            if not _is_quiet(connection, project_id, before):
+                return []
             superseded.retire(connection, project_id, (one.key for one in doomed))
         for begin in range(0, len(doomed), _BATCH):
             with self.database.write() as connection:
                 projects.lock(connection, project_id)
                 if not _is_quiet(connection, project_id, before):
-                    # Somebody has taken it up again meanwhile.
-                    return
+                    return doomed[:begin]
                 for one in doomed[begin : begin + _BATCH]:
                     self.objects.delete(one.key)
+        return doomed
 
     # --- the rest ------------------------------------------------------------------------------------------------------
 

@@ -12,6 +12,8 @@ from comic_pipeline.model.task import TaskStatus
 from comic_pipeline.store.schema import attempts, reviews, tasks
 
 _RETIRED = "removed:"
+# Of the 64 characters of the column, what prefix and task id (36) leave for the beginning of the old hash.
+_KEPT = 64 - len(_RETIRED) - 36
 # Postgres and SQLite both take far more; one statement stays readable in a log.
 _AT_ONCE = 500
 
@@ -50,7 +52,8 @@ def retire(connection: Connection, project_id: str, keys: Iterable[str]) -> int:
                 tasks.c.output_asset_id.in_(listed[begin : begin + _AT_ONCE]),
                 tasks.c.input_hash.not_like(f"{_RETIRED}%"),
             )
-            .values(input_hash=literal(_RETIRED).concat(func.substr(tasks.c.input_hash, 1, 64 - len(_RETIRED))))
+            # With the task's id in it: a wish that was made anew and superseded again must not meet its own older row here.
+            .values(input_hash=literal(_RETIRED).concat(tasks.c.task_id).concat(func.substr(tasks.c.input_hash, 1, _KEPT)))
         )
         retired += done.rowcount
     return retired

@@ -21,7 +21,7 @@ from comic_pipeline.model.task import sha256_hex
 from comic_pipeline.model.workflow import ProjectState, Stage, StageStatus
 from comic_pipeline.objects.folder import FolderStore
 from comic_pipeline.objects.s3 import S3Store
-from comic_pipeline.objects.store import ObjectStore
+from comic_pipeline.objects.store import ObjectInfo, ObjectStore
 from comic_pipeline.store import alerts, ledger, notifications, projects, stages
 from comic_pipeline.store.database import Database
 from comic_pipeline.store.schema import attempts, reviews
@@ -138,6 +138,49 @@ def test_a_wish_whose_media_are_gone_is_made_anew(database: Database, tmp_path: 
         assert not isinstance(again, Finished)
         assert isinstance(still, Finished)
         assert len(ledger.of_project(connection, PROJECT)) == 3
+
+
+def test_the_same_wish_can_be_superseded_and_removed_twice(database: Database, tmp_path: Path) -> None:
+    """A provider changed, changed back and changed again: the second removal met the row of the first, and every clean-up failed."""
+    objects = FolderStore(tmp_path / "objects", media_url="")
+    _project(database)
+    for turn in range(2):
+        old = _picture(objects, "old")
+        _task(database, old, "old words", at=1 + 2 * turn)
+        _task(database, _picture(objects, f"new {turn}"), f"new words {turn}", at=2 + 2 * turn)
+        _cleaner(database, objects).clean()
+        assert not objects.exists(old.key)
+    with database.read() as connection:
+        hashes = [one.input_hash for one in ledger.of_project(connection, PROJECT)]
+    assert len(hashes) == len(set(hashes)) == 4
+
+
+class _TakenUp(FolderStore):
+    """A folder in which, at the last look before the removal, somebody asks for the project to go on."""
+
+    database: Database
+
+    def list(self, prefix: str) -> Iterator[ObjectInfo]:
+        """What is published is looked at after the project was found quiet."""
+        if prefix.startswith("published/"):
+            with self.database.write() as connection:
+                projects.move(connection, PROJECT, old=tuple(ProjectState), new=ProjectState.QUEUED, now=NOW)
+        yield from super().list(prefix)
+
+
+def test_a_project_taken_up_meanwhile_keeps_its_media_and_its_free_wishes(sqlite_file: Database, tmp_path: Path) -> None:
+    """The ledger forgot the old pieces all the same: a wish for one of them paid again for bytes that were still there."""
+    objects = _TakenUp(tmp_path / "objects", media_url="")
+    objects.database = sqlite_file
+    _project(sqlite_file)
+    old = _picture(objects, "old")
+    _task(sqlite_file, old, "old words", at=1)
+    _task(sqlite_file, _picture(objects, "new"), "new words", at=2)
+    assert _media(_cleaner(sqlite_file, objects).clean()) == Found("superseded media", 0, 0)
+    assert objects.exists(old.key)
+    with sqlite_file.write() as connection:
+        again = ledger.claim(connection, a_frame(PROJECT, words="old words"), a_worker(), now=later(3))
+    assert isinstance(again, Finished)
 
 
 @pytest.mark.parametrize("state", sorted(set(ProjectState)))
