@@ -2,6 +2,7 @@
 
 import re
 from functools import cached_property
+from pathlib import Path
 
 from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings
@@ -9,6 +10,7 @@ from pydantic_settings import BaseSettings
 from comic_pipeline.model.limits import parse_tiers
 from comic_pipeline.model.project import Tier
 from comic_pipeline.settings.choices import SYNTH_MUSIC, FrameFailure, VoiceFailure
+from comic_pipeline.settings.places import expanded
 from comic_pipeline.settings.sources import CONFIG
 
 # Words that every glyph of the bundled font is there for, and of the two kinds that the standard asks for.
@@ -67,6 +69,12 @@ class Film(BaseSettings):
         if sum(1.0 if ord(char) > 0x2E7F else 0.6 for char in text) > _LABEL_EM:
             raise ValueError(f"at most {_LABEL_EM} Chinese characters or {round(_LABEL_EM / 0.6)} letters fit into the picture")
         return text
+
+    @field_validator("music")
+    @classmethod
+    def _music_expandable(cls, music: str) -> str:
+        expanded(Path(music))
+        return music
 
     @field_validator("auto_approve_text")
     @classmethod

@@ -39,7 +39,17 @@ class Places(BaseSettings):
     @field_validator("home")
     @classmethod
     def _absolute(cls, home: Path) -> Path:
-        return home.expanduser().absolute()
+        whole = expanded(home).absolute()
+        if "?" in str(whole):
+            # An SQLite address ends there: the database would lie elsewhere, under a cut name that other homes may share.
+            raise ValueError("no database can lie in a folder with a question mark in its name; choose another one")
+        return whole
+
+    @field_validator("objects")
+    @classmethod
+    def _objects_expandable(cls, objects: str) -> str:
+        expanded(Path(objects))
+        return objects
 
     @field_validator("database_url")
     @classmethod
@@ -70,7 +80,8 @@ class Places(BaseSettings):
     @property
     def database_file(self) -> Path | None:
         """The file of an SQLite database; None on Postgres."""
-        parts = urlsplit(self.effective_database_url)
+        # A `#` is a letter of a file's name here.
+        parts = urlsplit(self.effective_database_url, allow_fragments=False)
         return Path(parts.path[1:]) if parts.scheme == "sqlite" else None
 
     @property
@@ -84,6 +95,14 @@ class Places(BaseSettings):
         if "://" in self.objects:
             return self.objects
         return str(Path(self.objects).expanduser().absolute() if self.objects else self.files / "objects")
+
+
+def expanded(path: Path) -> Path:
+    """`path` with a leading `~` or `~user` as that user's home. Raises ValueError for a user whom this machine does not know."""
+    try:
+        return path.expanduser()
+    except RuntimeError:
+        raise ValueError(f"{path.parts[0]} is nobody's home on this machine; write the whole path") from None
 
 
 def _checked(url: SecretStr, forms: Mapping[str, str]) -> SecretStr:

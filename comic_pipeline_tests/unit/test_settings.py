@@ -321,6 +321,28 @@ def test_relative_places_become_absolute(monkeypatch: pytest.MonkeyPatch, tmp_pa
     assert load_settings().home == tmp_path / "comic"
 
 
+@pytest.mark.parametrize("variable", ["COMIC_HOME", "COMIC_OBJECTS", "COMIC_MUSIC"])
+def test_a_home_of_nobody_is_refused_by_name(monkeypatch: pytest.MonkeyPatch, variable: str) -> None:
+    """It ended in a traceback, of COMIC_MUSIC only once everything else of a film was paid."""
+    monkeypatch.setenv(variable, "~no-such-user/x")
+    with pytest.raises(Refused, match=rf"{variable} '~no-such-user/x': ~no-such-user is nobody's home") as refused:
+        load_settings()
+    assert refused.value.code is ErrorCode.INPUT_INVALID
+
+
+def test_a_home_with_a_question_mark_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """SQLite's address ended there: the database lay beside the home, one for all homes whose names began alike."""
+    monkeypatch.setenv("COMIC_HOME", "films?/alice")
+    with pytest.raises(Refused, match=r"COMIC_HOME 'films\?/alice': .*question mark"):
+        load_settings()
+
+
+def test_the_folder_of_a_database_may_have_a_hash_in_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`comic init` made the folder before the hash, and SQLite did not find the whole one."""
+    monkeypatch.setenv("COMIC_DATABASE_URL", "sqlite:////srv/film#1/comic.db")
+    assert load_settings().database_file == Path("/srv/film#1/comic.db")
+
+
 @pytest.mark.parametrize("address", ["s3://bucket/prefix", "gs://bucket", "/srv/media"])
 def test_addresses_of_objects_stay_as_they_are(monkeypatch: pytest.MonkeyPatch, address: str) -> None:
     """What is not a relative folder is for the object store to judge."""
