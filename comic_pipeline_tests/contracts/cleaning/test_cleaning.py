@@ -141,7 +141,7 @@ def test_a_wish_whose_media_are_gone_is_made_anew(database: Database, tmp_path: 
 
 
 def test_the_same_wish_can_be_superseded_and_removed_twice(database: Database, tmp_path: Path) -> None:
-    """A provider changed, changed back and changed again: the second removal met the row of the first, and every clean-up failed."""
+    """A provider changed, changed back and changed again: the second removal met the row of the first, and failed."""
     objects = FolderStore(tmp_path / "objects", media_url="")
     _project(database)
     for turn in range(2):
