@@ -42,13 +42,14 @@ def settle_left_behind(connection: Connection, project_id: str, *, now: datetime
         if STAGE_OF_TASK[task.task_type] not in open_stages:
             leftovers.write_off(connection, task.task_id, now=now)
     to_follow: set[Stage] = set()
+    opened_at = projects.opened_at(connection, project_id)
     for task in leftovers.of_project(connection, project_id, now=now):
         stage = STAGE_OF_TASK[task.task_type]
         if stage in open_stages:
             continue
         if not _worth_following(connection, project, task):
             _end(connection, project, task, now=now)
-        elif _settle_rounds(history, stage) < MAX_ROUNDS:
+        elif _settle_rounds(history, stage, since=opened_at) < MAX_ROUNDS:
             leftovers.reopen(connection, task.task_id)
             to_follow.add(stage)
         else:
@@ -85,8 +86,9 @@ def _worth_following(connection: Connection, project: Project, task: Task) -> bo
     return project.status == ProjectState.CANCELLED and attempts.unfinished(connection, task.task_id) is not None
 
 
-def _settle_rounds(history: Iterable[StageRow], stage: Stage) -> int:
-    return sum(row.stage is stage and row.scope == SETTLE for row in history)
+def _settle_rounds(history: Iterable[StageRow], stage: Stage, *, since: datetime) -> int:
+    """Those since somebody last took the project up: what was cancelled before says nothing about this job."""
+    return sum(row.stage is stage and row.scope == SETTLE and row.requested_at >= since for row in history)
 
 
 def _end(connection: Connection, project: Project, task: Task, *, now: datetime) -> None:

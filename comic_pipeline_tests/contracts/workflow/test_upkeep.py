@@ -8,7 +8,7 @@ from comic_pipeline.model.errors import ErrorCode
 from comic_pipeline.model.ledger import Claimed, Worker
 from comic_pipeline.model.money import cny
 from comic_pipeline.model.task import AttemptState, Task, TaskStatus
-from comic_pipeline.model.workflow import ProjectState, RunPhase, Stage, StageStatus, SubmissionKind
+from comic_pipeline.model.workflow import MAX_ROUNDS, ProjectState, RunPhase, Stage, StageStatus, SubmissionKind
 from comic_pipeline.settings import load_settings
 from comic_pipeline.store import attempts, ledger, leftovers, projects, stages
 from comic_pipeline.store.database import Database
@@ -121,6 +121,29 @@ def test_a_paid_job_of_a_cancelled_project_is_followed_to_its_end(world: World) 
     settle_down(world)
     assert world.project().status == ProjectState.CANCELLED
     assert (task_of(world, task).status, task_of(world, task).cost_actual) == (TaskStatus.SUCCESS, cny("0.22"))
+
+
+def test_a_job_that_five_rounds_could_not_follow_is_a_persons_and_a_retry_begins_a_new_count(world: World) -> None:
+    """After some cancels and retries the sixth job was handed over unfollowed: five rounds it never had were told of."""
+    task = under_way(world, at_frames(world), submitted=True)
+    world.run_of(FRAMES).phase = RunPhase.CANCELED
+    settle_down(world)
+    for _ in range(MAX_ROUNDS):
+        assert world.rounds()[FRAMES].ended_at is None
+        world.begin(FRAMES).phase = RunPhase.FAILED
+        settle_down(world)
+    assert task_of(world, task).status is TaskStatus.MANUAL_REQUIRED
+    world.wait(1)
+    world.ask(SubmissionKind.RETRY, project="p1")
+    settle_down(world)
+    run = world.begin(FRAMES)
+    with world.database.write() as connection:
+        claimed(
+            connection, a_frame(), replace(a_worker("w3", stage_id=world.rounds()[FRAMES].id), run_id=run.run_id), at=world.now
+        )
+    run.phase = RunPhase.CANCELED
+    settle_down(world)
+    assert (world.rounds()[FRAMES].scope, world.rounds()[FRAMES].ended_at) == ("settle", None)
 
 
 def test_work_without_a_job_of_a_cancelled_project_just_ends(world: World) -> None:
