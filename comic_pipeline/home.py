@@ -1,4 +1,4 @@
-"""COMIC_HOME: the embedded profile's folder. `comic init` prepares it; everybody else only checks."""
+"""COMIC_HOME: the embedded profile's folder. `comic init`, `comic dev` and `comic demo` prepare it; all others only check."""
 
 import fcntl
 import os
@@ -21,14 +21,14 @@ def prepare_home(settings: Settings) -> str:
     Returns the database's version. Raises Refused(INPUT_INVALID) naming the folder when it cannot be written, StorageFault when
     database or object store do not answer. Running it again is harmless.
     """
-    make_writable(settings.home, name="COMIC_HOME")
-    for folder in (settings.dagster_home, settings.files):
-        folder.mkdir(parents=True, exist_ok=True)
+    for folder in (settings.home, settings.dagster_home, settings.files):
+        make_writable(folder, name="COMIC_HOME")
     _make_folder_of_database(settings)
     template = (_SHIPPED / "dagster.yaml").read_text(encoding="utf-8")
-    (settings.dagster_home / "dagster.yaml").write_text(
-        template.replace(_FILES_HOLE, f'"{settings.files.as_posix()}"'), encoding="utf-8"
-    )
+    part = settings.dagster_home / ".dagster.yaml.part"
+    part.write_text(template.replace(_FILES_HOLE, f'"{settings.files.as_posix()}"'), encoding="utf-8")
+    # In one stroke: a deployment at work may read it at this moment.
+    part.replace(settings.dagster_home / "dagster.yaml")
     prepare_objects(settings)
     return migrate(settings.effective_database_url)
 
@@ -47,8 +47,10 @@ def check_room(folder: Path, *, name: str, megabytes: int) -> None:
 def hold_home(settings: Settings) -> int:
     """Become the one that drives this COMIC_HOME until this process ends, whatever program it becomes: two daemons would clash.
 
-    Returns the open file that stands for it. Raises Refused(CONFLICT) while another `comic dev` or `comic demo` has it.
+    Returns the open file that stands for it. Raises Refused(CONFLICT) while another `comic dev` or `comic demo` has it,
+    Refused(INPUT_INVALID) when the folder cannot be written.
     """
+    make_writable(settings.home, name="COMIC_HOME")
     descriptor = os.open(settings.home / ".driver", os.O_RDWR | os.O_CREAT, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -86,7 +88,8 @@ def make_writable(folder: Path, *, name: str) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         probe = folder / ".writable"
         probe.touch()
-        probe.unlink()
+        # Two that look at once use one file: the second finds it removed.
+        probe.unlink(missing_ok=True)
     except OSError as fault:
         raise Refused(
             ErrorCode.INPUT_INVALID,

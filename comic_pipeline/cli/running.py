@@ -38,8 +38,9 @@ def init() -> None:
 def dev(port: PortOption = 3000) -> None:
     """Run the whole embedded deployment: `dagster dev` with this project's workspace and COMIC_HOME."""
     settings = checked_settings()
-    prepare_home(settings)
+    # First: what another process drives is neither migrated nor set up anew under it.
     hold_home(settings)
+    prepare_home(settings)
     _refuse_taken(port)
     dagster = [sys.executable, "-W", f"ignore:{_SUPERSEDED}", "-m", "dagster"]
     command = [*dagster, "dev", "-w", str(workspace_file()), "-p", str(port), "-h", _HERE]
@@ -96,8 +97,9 @@ def demo(
     asked = RawProduceRequest(idea=idea, style=style, duration=duration, aspect=aspect, resolution=resolution)
     wanted = asked.checked()
     settings = checked_settings()
-    prepare_home(settings)
+    # First: what another process drives is neither migrated nor set up anew under it.
     hold_home(settings)
+    prepare_home(settings)
     # A full disk may be waited for in a deployment; here nobody would know why nothing happens for ten minutes.
     check_room(settings.home, name="COMIC_HOME", megabytes=_room_for(wanted))
     if out is not None:

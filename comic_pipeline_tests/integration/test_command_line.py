@@ -216,7 +216,11 @@ def test_an_unknown_task_is_not_found(arguments: list[str], home: Path) -> None:
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
-    [(["--adopt", "j", "--release", "--by", "w"], "exclude each other"), (["--adopt", "j"], "--by NAME is needed")],
+    [
+        (["--adopt", "j", "--release", "--by", "w"], "exclude each other"),
+        (["--adopt", "j"], "--by is needed"),
+        (["--release", "--by", " "], "--by is needed"),
+    ],
 )
 def test_a_decision_must_be_one_and_signed(arguments: list[str], said: str, home: Path) -> None:
     """Nothing is settled by half a command."""
@@ -276,9 +280,14 @@ os.execv("/bin/sh", ["sh", "-c", "echo held; read end"])
 
 @pytest.mark.parametrize("command", ["dev", "demo"])
 def test_a_home_has_one_driver(tmp_path: Path, command: str) -> None:
-    """A second daemon would clash with the first, which keeps the home until its process ends, whatever program it has become."""
+    """A second daemon would clash with the first, which keeps the home until its process ends, whatever program it has become.
+
+    The one that is refused changes nothing: it once migrated the database, and set up Dagster anew, under the one at work.
+    """
     home = tmp_path / "home"
     assert comic(home, "init").returncode == 0
+    settings_of_dagster = home / "dagster" / "dagster.yaml"
+    settings_of_dagster.write_text("# as the driver's version has it\n")
     with subprocess.Popen(
         [sys.executable, "-c", _DRIVER],
         env={**os.environ, "COMIC_HOME": str(home)},
@@ -292,4 +301,5 @@ def test_a_home_has_one_driver(tmp_path: Path, command: str) -> None:
     assert refused.returncode == 2, refused.stderr
     assert "CONFLICT" in refused.stderr
     assert "another `comic dev` or `comic demo`" in refused.stderr
+    assert settings_of_dagster.read_text() == "# as the driver's version has it\n"
     os.close(hold_home(load_settings(COMIC_HOME=str(home))))
