@@ -221,7 +221,7 @@ class Backend:
                     if found := await self._find({REQUEST: request}, limit=1):
                         return found[0].run_id
                     await asyncio.sleep(1)
-        except (TimeoutError, Unreachable):
+        except (TimeoutError, Unreachable, GraphQLFault):
             raise LaunchLost(f"{lost}; no run came of it within {_SEARCH:.0f} s; repeat it with key {key}", key=key) from lost
 
     async def _ended(self, run_id: str) -> Run:

@@ -170,6 +170,14 @@ def test_a_launch_that_cannot_be_found_says_with_which_key_it_may_be_repeated(mo
     assert server.asked.count("Launch") == 1
 
 
+def test_a_search_that_dagster_cannot_answer_leaves_the_launch_lost_with_its_key() -> None:
+    """Its storage is away as well: the caller got Dagster's fault, and with a key of the client's own no way to repeat."""
+    broken = said({"data": {"runsOrError": {"__typename": "PythonError", "message": "OperationalError"}}})
+    with pytest.raises(LaunchLost, match="repeat it with key k") as lost:
+        Server(Launch=[CUT], Runs=[broken]).call(retry)
+    assert lost.value.key == "k"
+
+
 def test_a_launch_that_was_never_sent_is_not_looked_for() -> None:
     """No connection came about: nothing was started."""
     server = Server(Launch=[NO_CONNECTION])
