@@ -6,7 +6,7 @@ import typer
 from rich.console import Console
 
 from comic_pipeline import tasks
-from comic_pipeline.cli.opening import JsonFlag, opened_workshop, print_json
+from comic_pipeline.cli.opening import JsonFlag, check_named, opened_workshop, print_json
 from comic_pipeline.display import plain, print_case
 from comic_pipeline.model.errors import ErrorCode, Refused
 
@@ -17,7 +17,10 @@ def show(task: TaskArgument, as_json: JsonFlag = False) -> None:
     """Show one task with all its attempts."""
     workshop = opened_workshop()
     with workshop.database.read() as connection:
-        case = tasks.case_of(connection, task)
+        _show_case(tasks.case_of(connection, task), as_json=as_json)
+
+
+def _show_case(case: tasks.TaskCase, *, as_json: bool) -> None:
     if as_json:
         print_json(case)
     else:
@@ -48,12 +51,11 @@ def resolve(
     workshop = opened_workshop()
     if not adopt and not release:
         with workshop.database.read() as connection:
-            print_case(Console(), tasks.case_of(connection, task))
+            _show_case(tasks.case_of(connection, task), as_json=as_json)
         raise Refused(ErrorCode.INPUT_INVALID, "decide with --adopt ID or --release, and --by NAME")
     if adopt and release:
         raise Refused(ErrorCode.INPUT_INVALID, "--adopt and --release exclude each other")
-    if not by:
-        raise Refused(ErrorCode.INPUT_INVALID, "--by NAME is needed: the decision is recorded")
+    check_named("--by", by)
     with workshop.database.write() as connection:
         if adopt:
             decided = tasks.adopt(connection, task, job_id=adopt, by=by)

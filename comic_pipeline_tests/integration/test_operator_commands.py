@@ -21,7 +21,7 @@ from comic_pipeline.model.submission import Submission
 from comic_pipeline.model.verdict import Finding, Severity, Verdict
 from comic_pipeline.model.workflow import PRODUCTION, ProjectState, Stage, StageStatus, SubmissionKind
 from comic_pipeline.stages.workshop import Workshop
-from comic_pipeline.store import projects, reviews, submissions, verdicts
+from comic_pipeline.store import ledger, projects, reviews, submissions, verdicts
 from comic_pipeline.store.schema import tasks as task_table
 from comic_pipeline_tests.builders import NOW, a_project
 from comic_pipeline_tests.contracts.service.databases import empty
@@ -252,6 +252,16 @@ def test_the_status_has_the_keys_that_were_promised(comic: Terminal) -> None:
     # What was delivered is an object here, and its JSON text in the table.
     columns = {column.name for column in task_table.columns} - {"output_json"} | {"output"}
     assert all(task.keys() == columns for task in told["tasks"])
+
+
+def test_a_task_to_be_decided_is_json_for_programs_too(comic: Terminal) -> None:
+    """Without a decision `resolve` shows the case and asks for one: with --json it printed the table of people all the same."""
+    comic.door.put(a_project(status=ProjectState.MANUAL_REQUIRED), MADE)
+    with comic.door.database.read() as connection:
+        task = ledger.of_project(connection, "p1")[0]
+    code, out, err = comic("task", "resolve", task.task_id, "--json")
+    assert (code, json.loads(err)["error_code"]) == (2, "INPUT_INVALID")
+    assert json.loads(out)["task"]["task_id"] == task.task_id
 
 
 def test_watching_tells_each_change_once(comic: Terminal) -> None:
