@@ -25,7 +25,7 @@ class DocumentIOManager(dg.IOManager):
         try:
             self._workshop.objects.put(key, obj.model_dump_json(indent=1).encode(), mime="application/json")
         except StorageFault as fault:
-            raise dg.Failure(description=str(fault), metadata={"error_code": fault.code}, allow_retries=False) from fault
+            raise dg.Failure(description=str(fault), metadata={"error_code": fault.code.value}, allow_retries=False) from fault
 
     def load_input(self, context: dg.InputContext) -> BaseModel:
         """Read the document of the same project. Raises Failure naming what to make first."""

@@ -4,9 +4,11 @@ The same instance as `make dev` uses, so the project, its runs and its pictures 
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 
 import dagster as dg
 from dagster._core.instance.ref import InstanceRef  # needed to build an instance from parts; not exported
@@ -19,6 +21,7 @@ from comic_pipeline.launching import Launch
 from comic_pipeline.model.errors import ComicError, ErrorCode, StorageFault
 from comic_pipeline.model.workflow import ACTIVE_PROJECT_STATES, STAGE_RULES
 from comic_pipeline.stages.workshop import Workshop
+from comic_pipeline.store.database import DatabaseFault
 from comic_pipeline.workflow import Reconciler
 
 _LOOK_EVERY = 0.2
@@ -47,7 +50,7 @@ def drive(
     `project_of` gives the project's id once its submission was admitted. Rounds of other projects (a demo that was killed, a
     `comic submit`) are left for `make dev`. `captured`: what steps print goes to the log storage, as in a deployment.
 
-    Raises StorageFault for an unusable Dagster home, KeyboardInterrupt when a stop signal ended a round.
+    Raises StorageFault for a Dagster home that cannot be used (any more), KeyboardInterrupt when a stop signal ended a round.
     """
     instance = _open_instance(workshop, captured=captured)
     definitions = build_definitions(lambda: workshop)
@@ -57,7 +60,8 @@ def drive(
     deadline, took = time.monotonic() + _PATIENCE, list[StageTook]()
     try:
         while time.monotonic() < deadline:
-            launches = _look(reconciler)
+            with _usable(workshop.settings.dagster_home):
+                launches = _look(reconciler)
             project_id = project_of()
             ours = [launch for launch in launches if launch.project_id == project_id]
             if project_id is not None and not ours and workshop.project(project_id).status not in ACTIVE_PROJECT_STATES:
@@ -65,7 +69,8 @@ def drive(
             # All of a look before the next one: in a deployment they run side by side, also when one of them stops the project.
             for launch in ours:
                 on_stage(launch)
-                took.append(_execute(instance, definitions, launch))
+                with _usable(workshop.settings.dagster_home):
+                    took.append(_execute(instance, definitions, launch))
             if not ours:
                 time.sleep(_LOOK_EVERY)
     finally:
@@ -101,7 +106,18 @@ def _execute(instance: dg.DagsterInstance, definitions: dg.Definitions, launch: 
 def _open_instance(workshop: Workshop, *, captured: bool) -> dg.DagsterInstance:
     home = workshop.settings.dagster_home
     changed = {} if captured else {"compute_logs": _NO_CAPTURE}
-    try:
+    with _usable(home):
         return dg.DagsterInstance.from_ref(InstanceRef.from_dir(str(home), overrides=changed))
-    except (OSError, dg.DagsterInvariantViolationError) as fault:
-        raise StorageFault(f"Dagster home {home} cannot be used: {fault}; run `comic init`") from fault
+
+
+@contextmanager
+def _usable(home: Path) -> Iterator[None]:
+    """What Dagster's storage raises has no name of its own: SQLite's and the file system's words go through it."""
+    try:
+        yield
+    except (DatabaseFault, OSError, dg.DagsterInvariantViolationError) as fault:
+        said = str(fault).partition("\n")[0]
+        raise StorageFault(
+            f"Dagster home {home} cannot be used: {said}. Is its disk full, or the home not made by `comic init`? "
+            "What is made so far is kept; `comic dev` goes on from there"
+        ) from fault

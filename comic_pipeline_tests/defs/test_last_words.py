@@ -5,8 +5,10 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
+from comic_pipeline.defs.io import document_io_manager
 from comic_pipeline.defs.run import run_stage
 from comic_pipeline.model.errors import ComicError, ErrorCode, ShotFailure, ShotsFailed, StorageFault
+from comic_pipeline.model.media import FrameImages
 from comic_pipeline.model.workflow import Stage
 from comic_pipeline.objects.store import MissingObject
 from comic_pipeline.stages.studio import Studio
@@ -47,3 +49,22 @@ def test_a_store_that_is_away_is_no_word(tmp_path: Path, error: ComicError, code
         with workshop.database.read() as connection:
             row = stages.latest(connection, "p1")[Stage.FRAMES]
     assert (row.error_code, row.error_message) == (code, message)
+
+
+def test_a_document_that_cannot_be_written_is_told_in_the_run(tmp_path: Path) -> None:
+    """Dagster's log took no error code of ours: the step ended with "can only serialize whitelisted Enums" instead."""
+
+    @dg.asset(partitions_def=dg.StaticPartitionsDefinition(["p1"]), io_manager_key="documents")
+    def frame_images() -> FrameImages:
+        return FrameImages(frames=())
+
+    with opened_home(tmp_path / "home", a_project()) as workshop, dg.DagsterInstance.ephemeral() as instance:
+        # A file stands where the folder should be.
+        folder = Path(workshop.settings.effective_objects)
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "projects").write_text("in the way")
+        resources = {"workshop": workshop, "documents": document_io_manager}
+        ended = dg.materialize([frame_images], partition_key="p1", resources=resources, instance=instance, raise_on_error=False)
+        logged = instance.all_logs(ended.run_id, of_type=dg.DagsterEventType.STEP_FAILURE)
+    failures = [entry.dagster_event.step_failure_data.user_failure_data for entry in logged if entry.dagster_event]
+    assert [failure.metadata["error_code"] for failure in failures if failure] == [dg.TextMetadataValue("STORAGE_FAILED")]

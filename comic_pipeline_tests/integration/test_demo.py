@@ -10,9 +10,13 @@ from contextlib import closing
 from pathlib import Path
 
 import dagster as dg
+import pytest
 
 from comic_pipeline import service
+from comic_pipeline.demo.film import make_demo
+from comic_pipeline.display import DemoProgress
 from comic_pipeline.media.probe import measure_image, measure_video
+from comic_pipeline.model.errors import StorageFault
 from comic_pipeline.model.project import RawProduceRequest, Tier
 from comic_pipeline.model.workflow import SubmissionKind
 from comic_pipeline.store.submissions import NewSubmission
@@ -57,6 +61,20 @@ def test_the_demo_makes_a_film_offline(tmp_path: Path) -> None:
     with dg.DagsterInstance.from_config(str(home / "dagster")) as instance:
         assert {run.tags["comic/project"] for run in instance.get_runs()} == {answer["project_id"]}
         assert instance.get_dynamic_partitions("projects") == [answer["project_id"]]
+
+
+def test_a_dagster_home_that_breaks_under_the_demo_is_named(tmp_path: Path) -> None:
+    """A disk that filled up ended it with a hundred lines of traceback: now the place, the reason and the way out."""
+    with opened_home(tmp_path / "home") as workshop:
+        settings = workshop.settings
+
+    class Breaking(DemoProgress):
+        def enter(self, stage: str) -> None:
+            super().enter(stage)
+            (settings.dagster_home / "history/runs.db").write_bytes(b"no database" * 1_000)
+
+    with pytest.raises(StorageFault, match=r"Dagster home .*dagster cannot be used: .*not a database.*comic dev"):
+        make_demo(settings, RawProduceRequest(idea="A robot paints the sea"), out=None, progress=Breaking())
 
 
 def test_ctrl_c_ends_the_demo_and_keeps_the_project(tmp_path: Path) -> None:
