@@ -93,18 +93,13 @@ def _database(settings: Settings) -> list[Line]:
         took = (time.monotonic() - began) * 1_000
         with database.read() as connection:
             dead = notifications.count(connection, NoticeStatus.DEAD)
+            newest = notifications.find(connection, status=NoticeStatus.DEAD, limit=1)
             raised = [alert for alert in alerts.open_alerts(connection) if alert.raised_at is not None]
     lines = [Line("database", State.OK, f"{database.dialect}, the right version, {took:.0f} ms")]
     lines += [Line("alert", State.WARN, alert.message_en, "see README, Notices and alerts") for alert in raised]
-    if dead:
-        lines.append(
-            Line(
-                "notices",
-                State.WARN,
-                f"{dead} were never taken by the receiver",
-                "SELECT * FROM notifications WHERE status = 'dead'",
-            )
-        )
+    for notice in newest:
+        why = f"{dead} were never taken by the receiver; the last one: {notice.last_error}"
+        lines.append(Line("notices", State.WARN, why, "SELECT * FROM notifications WHERE status = 'dead'"))
     return lines
 
 

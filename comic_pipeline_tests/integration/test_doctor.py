@@ -13,7 +13,11 @@ from comic_pipeline.cli import app
 from comic_pipeline.defs.heartbeats import read_heartbeats
 from comic_pipeline.doctor import Line, State, examine
 from comic_pipeline.home import prepare_home
+from comic_pipeline.model.notice import NewNotice, NoticeEvent
 from comic_pipeline.settings import Settings, load_settings
+from comic_pipeline.store import notifications
+from comic_pipeline.store.database import Database
+from comic_pipeline_tests.builders import NOW
 from comic_pipeline_tests.sandbox.process import Sandbox
 
 
@@ -78,6 +82,22 @@ def test_a_variable_that_nothing_reads_is_shown(home: Path, monkeypatch: pytest.
         (State.WARN, "ARK_APIKEY is no setting: nothing reads it", "did you mean ARK_API_KEY?"),
         (State.WARN, "COMIC_TEXT_PROVIDR is no setting: nothing reads it", "did you mean COMIC_TEXT_PROVIDER?"),
     ]
+
+
+def test_a_notice_that_nobody_took_is_shown_with_the_receivers_word(tmp_path: Path) -> None:
+    """A number alone sent an operator to SQL to learn that the address answers 404."""
+    settings = load_settings(COMIC_HOME=str(tmp_path))
+    prepare_home(settings)
+    database = Database(settings.effective_database_url)
+    with database.write() as connection:
+        notice = NewNotice(event_id="e", event=NoticeEvent.FILM_READY, stream="s", project_id=None, body="{}")
+        notifications.add(connection, notice, now=NOW)
+        (due,) = notifications.due_ids(connection, now=NOW, limit=1)
+        assert notifications.take(connection, due, holder="a", now=NOW, seconds=1)
+        assert notifications.bury(connection, due, holder="a", error="HTTP 404")
+    database.close()
+    line = _by_part(examine(settings))["notices"]
+    assert (line.state, line.found) == (State.WARN, "1 were never taken by the receiver; the last one: HTTP 404")
 
 
 def test_music_that_is_none_is_found_before_a_film_stops_at_it(home: Path, tmp_path: Path) -> None:
