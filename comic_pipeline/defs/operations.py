@@ -28,9 +28,9 @@ from comic_pipeline.store.submissions import NewSubmission
 ANSWER_TAG = "comic/answer"
 REFUSAL_TAG = "comic/refusal"
 SUBMISSION_TAG = "comic/submission"
-_PROJECT = Field(description="Project id, the partition key: p-20261130-0123456789")
-_BY = Field(default="operator", description="Who asks; recorded.")
-_KEY = Field(default="", description="Idempotency key: the same key of the same person acts only once. Empty: none.")
+_PROJECT = Field(description="Project id, the partition key: p-20261130-0123456789. 项目编号")
+_BY = Field(default="operator", description="Who asks; recorded. 操作人")
+_KEY = Field(default="", description="Idempotency key: the same key of the same person acts only once. Empty: none. 幂等键")
 
 
 class Redoable(StrEnum):

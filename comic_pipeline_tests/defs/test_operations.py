@@ -1,6 +1,7 @@
 """Every operator job as Dagster runs it, over a prepared home: what it answers in its run, and what became of the rows."""
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -225,6 +226,14 @@ def test_the_launchpad_offers_what_can_be_made_anew() -> None:
         found = next(one for one in OPERATOR_JOBS if one.name == job)
         with pytest.raises(dg.DagsterInvalidConfigError, match="STORYBOARD"):
             dg.validate_run_config(found, {"ops": {op: {"config": config}}})
+
+
+@pytest.mark.parametrize("job", [job.name for job in OPERATOR_JOBS])
+def test_every_field_of_the_launchpad_is_explained_in_both_languages(job: str) -> None:
+    """Project, key and who asks, which most jobs have, were in English alone."""
+    (op,) = next(one for one in OPERATOR_JOBS if one.name == job).nodes
+    fields = op.definition.config_schema.config_type.fields
+    assert [name for name, field in fields.items() if not re.search("[A-Za-z].*[一-龥]", field.description or "")] == []
 
 
 def test_cancel_says_whether_it_took_effect_at_once(pad: Launchpad) -> None:
