@@ -22,11 +22,6 @@ def font_path() -> Path:
     return Path(sans_path())
 
 
-def font_dir() -> Path:
-    """The folder that the font's file lies in; other fonts of the same wheel lie there too."""
-    return font_path().parent
-
-
 @lru_cache(maxsize=1)
 def font_name() -> str:
     """The family name, as subtitle styles want it."""

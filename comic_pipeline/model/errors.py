@@ -205,8 +205,8 @@ class StorageFault(ComicError):
 class InvalidAnswer(ComicError):
     """A model's answer does not have the shape that was asked for. `problems` is what a repair prompt tells the model."""
 
-    def __init__(self, detail: str, *, problems: str, code: ErrorCode = ErrorCode.SCRIPT_INVALID) -> None:
-        super().__init__(code, detail)
+    def __init__(self, detail: str, *, problems: str) -> None:
+        super().__init__(ErrorCode.SCRIPT_INVALID, detail)
         self.problems = problems
 
 

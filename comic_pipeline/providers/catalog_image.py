@@ -4,7 +4,6 @@ Limits by Ark's image API, prices by quotes of its product page on the day named
 """
 
 import functools
-import logging
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
@@ -12,8 +11,6 @@ from comic_pipeline.model.errors import ErrorCode, ProviderFault
 from comic_pipeline.model.money import cny
 from comic_pipeline.model.project import Aspect, Frame, Resolution, film_size
 from comic_pipeline.providers.catalog import CNY_PER_USD, read_model_id, warn_unlisted
-
-logger = logging.getLogger(__name__)
 
 # Both sides are multiples of 8 times the aspect's numbers, so a picture has exactly the film's aspect and codec-friendly sides.
 _GRID = 8
@@ -29,7 +26,6 @@ class ImageModel:
     """
 
     family: str
-    references: int
     min_pixels: int
     max_pixels: int
     knows_sequence: bool
@@ -39,11 +35,10 @@ class ImageModel:
     source: str
 
 
-def _model(family: str, *, references: int, pixels: tuple[int, int], knows_sequence: bool, price: str, source: str) -> ImageModel:
+def _model(family: str, *, pixels: tuple[int, int], knows_sequence: bool, price: str, source: str) -> ImageModel:
     amount = Decimal(price)
     return ImageModel(
         family=family,
-        references=references,
         min_pixels=pixels[0],
         max_pixels=pixels[1],
         knows_sequence=knows_sequence,
@@ -62,7 +57,6 @@ ARK_IMAGE_MODELS: dict[str, ImageModel] = {
         replace(
             _model(
                 "seedream-5-0-pro",
-                references=10,
                 pixels=(_SMALL, 4_624_220),
                 knows_sequence=False,
                 price="0.30",
@@ -73,7 +67,6 @@ ARK_IMAGE_MODELS: dict[str, ImageModel] = {
         ),
         _model(
             "seedream-5-0",
-            references=14,
             pixels=(_LARGE, _MOST),
             knows_sequence=True,
             price="0.22",
@@ -81,7 +74,6 @@ ARK_IMAGE_MODELS: dict[str, ImageModel] = {
         ),
         _model(
             "seedream-4-5",
-            references=14,
             pixels=(_LARGE, _MOST),
             knows_sequence=True,
             price="0.25",
@@ -89,7 +81,6 @@ ARK_IMAGE_MODELS: dict[str, ImageModel] = {
         ),
         _model(
             "seedream-4-0",
-            references=14,
             pixels=(_SMALL, _MOST),
             knows_sequence=True,
             price="0.20",
@@ -101,7 +92,6 @@ ARK_IMAGE_MODELS: dict[str, ImageModel] = {
 _DEAREST = cny(Decimal("0.09") * CNY_PER_USD)
 _GENERIC = ImageModel(
     family="",
-    references=10,
     min_pixels=_LARGE,
     max_pixels=4_624_220,
     knows_sequence=False,

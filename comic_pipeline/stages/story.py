@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from comic_pipeline.model.cast import settle_cast
-from comic_pipeline.model.errors import ErrorCode, InvalidAnswer
+from comic_pipeline.model.errors import InvalidAnswer
 from comic_pipeline.model.project import Language, Project, ProjectKind
 from comic_pipeline.model.storyboard import OverrideField, Storyboard, build_storyboard
 from comic_pipeline.model.task import TaskType, canonical_json
@@ -100,7 +100,6 @@ def _verify(data: bytes, *, shots: int, shot_ms: int) -> Verified:
         raise InvalidAnswer(
             f"the storyboard has {len(storyboard.shots)} shots, {shots} were asked for",
             problems=f"there must be exactly {shots} shots, not {len(storyboard.shots)}",
-            code=ErrorCode.SCRIPT_INVALID,
         )
     return Verified(canonical_json(storyboard.model_dump(mode="json")).encode(), mime="application/json", ending="json")
 

@@ -20,11 +20,6 @@ def open_alerts(connection: Connection) -> list[Alert]:
     return _found(connection, select(alerts).where(alerts.c.cleared_at.is_(None)).order_by(alerts.c.id))
 
 
-def find(connection: Connection, *, limit: int = 100) -> list[Alert]:
-    """Alerts that were raised, newest first."""
-    return _found(connection, select(alerts).where(alerts.c.raised_at.is_not(None)).order_by(alerts.c.id.desc()).limit(limit))
-
-
 def apply(connection: Connection, step: Step, *, now: datetime) -> bool:
     """Carry out one step. False when another evaluation has done it already: then nothing is said twice."""
     if step.act is Act.FORGET:

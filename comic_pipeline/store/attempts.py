@@ -145,13 +145,6 @@ def book_late(connection: Connection, attempt: Attempt, *, request_id: str) -> b
     return done.rowcount == 1
 
 
-def last(connection: Connection, task_id: str) -> Attempt | None:
-    """The latest attempt of a task."""
-    statement = select(attempts).where(attempts.c.task_id == task_id).order_by(attempts.c.number.desc()).limit(1)
-    row = connection.execute(statement).mappings().one_or_none()
-    return None if row is None else read_row(Attempt, row)
-
-
 def get(connection: Connection, task_id: str, number: int) -> Attempt:
     """One attempt as it stands. Raises LookupError."""
     statement = select(attempts).where(attempts.c.task_id == task_id, attempts.c.number == number)

@@ -22,7 +22,7 @@ from pathlib import Path
 from comic_pipeline.media.ffmpeg import ffmpeg_path
 from comic_pipeline.media.film import render_film
 from comic_pipeline.media.film_plan import FilmPlan, FilmShot
-from comic_pipeline.media.fonts import font_dir, font_name
+from comic_pipeline.media.fonts import font_name, font_path
 from comic_pipeline.media.subtitles import to_ass
 from comic_pipeline.model.media import Cue
 from comic_pipeline.model.project import FPS, Frame, Language
@@ -124,7 +124,7 @@ def _plain_pass(plan: FilmPlan, folder: Path) -> None:
     inputs = [part for shot in plan.shots for path in (shot.clip, shot.voice) for part in ("-i", str(path))]
     count = len(plan.shots)
     joined = "".join(f"[{2 * number}:v:0][{2 * number + 1}:a:0]" for number in range(count))
-    picture = f"[v]scale=1280:720,subtitles={words}:fontsdir={font_dir()}[p]"
+    picture = f"[v]scale=1280:720,subtitles={words}:fontsdir={font_path().parent}[p]"
     graph = f"{joined}concat=n={count}:v=1:a=1[v][a];{picture};[a]aresample=48000[s]"
     video = ["-c:v", "libx264", "-preset", "veryfast", "-crf", "20", "-pix_fmt", "yuv420p", "-r", str(plan.fps)]
     audio = ["-c:a", "aac", "-b:a", "160k"]

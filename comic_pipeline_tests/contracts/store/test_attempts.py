@@ -30,7 +30,7 @@ def test_an_intent_is_written_with_its_reservation(database: Database, task: Tas
     with database.write() as connection:
         attempt = begin(connection, task)
     with database.read() as connection:
-        assert attempts.last(connection, task.task_id) == attempt
+        assert attempts.of_task(connection, task.task_id)[-1] == attempt
     assert attempt == Attempt(
         task_id=task.task_id,
         number=1,
@@ -71,8 +71,7 @@ def test_a_request_id_of_any_length_is_kept(database: Database, task: Task) -> N
     with database.write() as connection:
         attempts.mark_submitted(connection, begin(connection, task), request_id="video_" + "x" * 500)
     with database.read() as connection:
-        last = attempts.last(connection, task.task_id)
-    assert last is not None
+        last = attempts.of_task(connection, task.task_id)[-1]
     assert len(last.provider_request_id or "") == 506
 
 
@@ -123,7 +122,7 @@ def test_an_ended_attempt_moves_no_more(database: Database, task: Task, ending: 
             attempts.mark_failed(connection, attempt, http_status=500, provider_code="x", now=NOW)
         else:
             {"unknown": attempts.mark_unknown, "released": attempts.mark_released}[ending](connection, attempt, now=NOW)
-        before = attempts.last(connection, task.task_id)
+        before = attempts.of_task(connection, task.task_id)[-1]
     late = [
         lambda c: attempts.mark_submitted(c, attempt, request_id="late"),
         lambda c: attempts.mark_succeeded(c, attempt, cost=ESTIMATE, result="{}", now=NOW),
@@ -136,7 +135,7 @@ def test_an_ended_attempt_moves_no_more(database: Database, task: Task, ending: 
             change(connection)
         assert stopped.value.code is ErrorCode.CONFLICT
     with database.read() as connection:
-        assert attempts.last(connection, task.task_id) == before
+        assert attempts.of_task(connection, task.task_id)[-1] == before
         assert ledger.get(connection, task.task_id).provider_request_id is None
 
 

@@ -261,8 +261,8 @@ def test_the_end_of_a_stage_waits_for_a_create_at_the_gate(database: Database, t
         def end() -> tuple[bool, AttemptState | None]:
             with database.write() as other:
                 ended = _end_stage(other)
-                last = attempts.last(other, task.task_id)
-                return ended, last.state if last else None
+                last = attempts.of_task(other, task.task_id)[-1]
+                return ended, last.state
 
         ending = start_blocked(end)
     assert outcome(ending) == (True, AttemptState.INTENT)
