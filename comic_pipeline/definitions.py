@@ -1,4 +1,4 @@
-"""The code location `comic`: assets, checks, jobs, the sensor and their resources, put together. No logic here."""
+"""The code location `comic`: assets, checks, jobs, schedules, sensors and their resources, put together. No logic here."""
 
 from collections.abc import Callable
 

@@ -1,6 +1,6 @@
 """`comic …`: the operator's command line. Each command reads its options, calls one function, prints for people or as JSON.
 
-Exit codes: 0 done, 1 the work failed, 2 the request or the settings are wrong.
+Exit codes: 0 done, 1 the work failed, 2 the request or the settings are wrong, 130 stopped by Ctrl-C.
 """
 
 import json

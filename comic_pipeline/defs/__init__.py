@@ -1,4 +1,4 @@
-"""How Dagster sees the pipeline: the only package that imports dagster.
+"""How Dagster sees the pipeline: beside `definitions.py` and `demo/`, which put it together, all that imports dagster.
 
 Bodies here are thin: they call `stages/`, `service/` and `workflow/`, and turn the result into Dagster's values. No module
 here uses postponed annotations: Dagster reads them at run time.

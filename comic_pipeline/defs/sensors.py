@@ -1,4 +1,4 @@
-"""The one sensor: it drives the reconciler and turns its launches into run requests.
+"""The sensor that drives the reconciler and turns its launches into run requests.
 
 It long-polls: each evaluation looks every 250 ms and returns before 4.0 s are over, because Dagster's sensor loop turns every 5 s
 and a tick that takes longer flips it to 10 s. What is left is for the call itself and the tick's own rows.
@@ -28,7 +28,7 @@ EVALUATION = 4.0
     minimum_interval_seconds=1,
     default_status=dg.DefaultSensorStatus.RUNNING,
     required_resource_keys={"workshop"},
-    description="Admits submissions, starts the next stages, and decides what ended runs mean. The only mover of project states.",
+    description="Admits submissions, starts the next stages, and decides what ended runs mean: runs only report.",
 )
 def workflow_sensor(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
     """One evaluation of the reconciler."""

@@ -50,7 +50,8 @@ def drive(
     `project_of` gives the project's id once its submission was admitted. Rounds of other projects (a demo that was killed, a
     `comic submit`) are left for `make dev`. `captured`: what steps print goes to the log storage, as in a deployment.
 
-    Raises StorageFault for a Dagster home that cannot be used (any more), KeyboardInterrupt when a stop signal ended a round.
+    Raises StorageFault for a Dagster home that cannot be used (any more), ComicError(TASK_TIMEOUT) after an hour,
+    KeyboardInterrupt when a stop signal ended a round.
     """
     instance = _open_instance(workshop, captured=captured)
     definitions = build_definitions(lambda: workshop)

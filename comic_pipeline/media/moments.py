@@ -3,8 +3,6 @@
 Belongs here: finding them without decoding the whole film. Does not: which moments a sheet shows (`stages/film.py`).
 """
 
-from __future__ import annotations
-
 import io
 from collections.abc import Sequence
 from pathlib import Path
@@ -33,7 +31,7 @@ def moments_of(film: Path, milliseconds: Sequence[int], *, width: int) -> list[b
         raise MediaFault(ErrorCode.FFMPEG_FAILED, f"no picture of {film.name}: {broken}") from broken
 
 
-def _shown_at(container: InputContainer, ms: int) -> VideoFrame:
+def _shown_at(container: "InputContainer", ms: int) -> "VideoFrame":
     container.seek(ms * 1000)
     shown: VideoFrame | None = None
     for frame in container.decode(video=0):
@@ -45,7 +43,7 @@ def _shown_at(container: InputContainer, ms: int) -> VideoFrame:
     return shown
 
 
-def _png(frame: VideoFrame, width: int) -> bytes:
+def _png(frame: "VideoFrame", width: int) -> bytes:
     png = io.BytesIO()
     frame.to_image(width=width, height=round(width * frame.height / frame.width)).save(png, "PNG", compress_level=1)  # type: ignore[no-untyped-call]  # PyAV has no types for Pillow
     return png.getvalue()

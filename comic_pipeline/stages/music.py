@@ -62,7 +62,10 @@ def order_of(studio: Studio, storyboard: Storyboard, provider: Provider[MusicReq
 
 
 def read_music(place: str, objects: ObjectStore) -> bytes:
-    """The bytes of COMIC_MUSIC. Raises MediaFault(INPUT_INVALID) before a task is made of them: it is not tried again."""
+    """The bytes of COMIC_MUSIC. Raises MediaFault(INPUT_INVALID) before a task is made of them: it is not tried again.
+
+    Raises StorageFault when the store does not answer.
+    """
     try:
         data = Path(place).expanduser().read_bytes() if is_path(place) else objects.get(place)
         verify_music(data)

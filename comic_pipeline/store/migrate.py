@@ -1,7 +1,7 @@
 """Bringing the comic database to the version that this code is written for, and refusing to work with any other.
 
 Belongs here: the way into Alembic and the version check. Does not: the revisions (`migrations/versions/`), making folders.
-Only `comic init` migrates; every other process checks.
+Only `comic init`, `comic dev` and `comic demo` migrate (`home.py`); every other process checks.
 """
 
 from sqlalchemy import Connection, inspect, text

@@ -37,7 +37,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Beat:
-    """What can be seen and what can be said at one point of the arc; `mood` is what the camera and the face follow."""
+    """What can be seen and what can be said at one point of the arc."""
 
     scenes: tuple[str, ...]
     lines: tuple[Line, ...]
