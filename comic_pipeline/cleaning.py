@@ -20,6 +20,7 @@ from comic_pipeline.model.workflow import ProjectState
 from comic_pipeline.objects.store import ObjectInfo, ObjectStore
 from comic_pipeline.store import alerts, notifications, projects, stages, superseded
 from comic_pipeline.store.database import Connection, Database
+from comic_pipeline.work.creating import staging_key
 
 # Where nobody works and nobody is expected to decide.
 _QUIET = (ProjectState.APPROVED, ProjectState.REJECTED, ProjectState.FAILED, ProjectState.CANCELLED)
@@ -135,6 +136,8 @@ class Cleaner:
         old = {one.key: one for one in self.objects.list(prefix) if one.modified < self.now - _TEMPORARY_AGE}
         with self.database.read() as connection:
             in_use = superseded.staged_in_use(connection, old.keys())
+            # A retry, days later too, takes such an answer from there instead of paying again.
+            in_use |= {staging_key(one) for one in superseded.creates_without_a_word(connection)}
         doomed = [one for key, one in old.items() if key not in in_use]
         if not self.dry_run:
             for one in doomed:

@@ -8,7 +8,8 @@ from collections.abc import Collection, Iterable
 
 from sqlalchemy import Connection, func, literal, select, update
 
-from comic_pipeline.model.task import TaskStatus
+from comic_pipeline.model.task import Attempt, AttemptState, TaskStatus
+from comic_pipeline.store.rows import read_row
 from comic_pipeline.store.schema import attempts, reviews, tasks
 
 _RETIRED = "removed:"
@@ -57,6 +58,12 @@ def retire(connection: Connection, project_id: str, keys: Iterable[str]) -> int:
         )
         retired += done.rowcount
     return retired
+
+
+def creates_without_a_word(connection: Connection) -> list[Attempt]:
+    """Attempts whose answer may lie staged although no row says so: the process died, or lost the database, in between."""
+    statement = select(attempts).where(attempts.c.state == AttemptState.INTENT)
+    return [read_row(Attempt, row) for row in connection.execute(statement).mappings()]
 
 
 def staged_in_use(connection: Connection, keys: Collection[str]) -> set[str]:

@@ -23,9 +23,12 @@ from comic_pipeline.objects.folder import FolderStore
 from comic_pipeline.objects.s3 import S3Store
 from comic_pipeline.objects.store import ObjectInfo, ObjectStore
 from comic_pipeline.store import alerts, ledger, notifications, projects, stages
+from comic_pipeline.store import attempts as books
 from comic_pipeline.store.database import Database
 from comic_pipeline.store.schema import attempts, reviews
+from comic_pipeline.work.creating import staging_key
 from comic_pipeline_tests.builders import NOW, a_frame, a_project, a_worker, later
+from comic_pipeline_tests.contracts.store.acts import claimed
 
 PROJECT = "p1"
 
@@ -307,6 +310,26 @@ def test_temporary_things_go_after_a_day_unless_they_are_paid_and_waiting(databa
     assert (found["staged answers"].count, found["staged answers"].size) == (1, 5)
     assert found["probes of comic doctor"].count == 1
     assert _keys(objects) == {"staging/t-1"}
+
+
+def test_a_paid_answer_that_no_row_names_yet_stays_for_the_retry(database: Database, tmp_path: Path) -> None:
+    """The run died between keeping the answer and booking it, and the project stopped: after a day the retry paid anew."""
+    objects = FolderStore(tmp_path / "objects", media_url="")
+    _project(database, ProjectState.FAILED)
+    with database.write() as connection:
+        task = claimed(connection, a_frame(PROJECT), a_worker(), at=NOW)
+        row = {"task_id": task.task_id, "number": 1, "kind": "create", "provider_id": "p", "provider_base_url": ""}
+        values = row | {"request_hash": "", "state": "intent", "estimate": 0, "started_at": NOW}
+        connection.execute(attempts.insert().values(**values))
+        attempt = books.get(connection, task.task_id, 1)
+    objects.put(staging_key(attempt), b"paid", mime="image/png")
+    objects.put("staging/another-1", b"rubbish", mime="image/png")
+    _cleaner(database, objects, days=2).clean()
+    assert _keys(objects) == {staging_key(attempt)}
+    with database.write() as connection:
+        books.mark_unknown(connection, attempt, now=NOW)
+    _cleaner(database, objects, days=2).clean()
+    assert _keys(objects) == set()
 
 
 def test_old_notices_and_cleared_alerts_go(database: Database, tmp_path: Path) -> None:
