@@ -1,8 +1,8 @@
 """What operators do from the UI, and the backend over GraphQL: jobs that write one submission and decide it, nothing else.
 
 Each answers in its run: tags `comic/project`, `comic/submission` and `comic/answer` (JSON), the same as metadata of its output,
-and a failure with `comic/error_code` and `comic/refusal` (JSON) when the request is refused. Started twice with one `key`, they
-answer twice and act once.
+and a failure with `comic/error_code` and `comic/refusal` (JSON) when the request is refused. A failure without a refusal says
+nothing about the request: started again with its `key` the job answers. Started twice with one `key` it acts once.
 """
 
 import json
@@ -16,7 +16,7 @@ from pydantic import BaseModel, Field
 from comic_pipeline import service
 from comic_pipeline.defs.failing import failure_of
 from comic_pipeline.defs.reporting import status_event
-from comic_pipeline.model.errors import ERROR_RULES, ComicError
+from comic_pipeline.model.errors import ERROR_RULES, ComicError, StorageFault
 from comic_pipeline.model.project import Aspect, DurationBucket, RawProduceRequest, Resolution, Tier
 from comic_pipeline.model.review import Decision, ReviewRequest
 from comic_pipeline.model.submission import Answer, CancelRequest, RedoRequest
@@ -176,6 +176,9 @@ def _carry_out(
     new = NewSubmission(kind=kind, user_id=user, tier=tier, payload=payload, project_id=project, key=key or None)
     try:
         answer = _decide(context, workshop, new)
+    except StorageFault as fault:
+        # No refusal: whether the request was carried out before is not known, and the same key finds out.
+        raise failure_of(context, fault) from fault
     except ComicError as refused:
         _tell(context, {REFUSAL_TAG: _in_words(refused)})
         raise failure_of(context, refused) from refused

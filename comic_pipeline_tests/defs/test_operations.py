@@ -9,8 +9,10 @@ from typing import Any
 import dagster as dg
 import pytest
 
+from comic_pipeline.defs import operations
 from comic_pipeline.defs.operations import OPERATOR_JOBS, Redoable
 from comic_pipeline.defs.resources import workshop_resource
+from comic_pipeline.model.errors import StorageFault
 from comic_pipeline.model.task import TaskStatus
 from comic_pipeline.model.workflow import PRODUCTION, REDOABLE, ProjectState, Stage, StageStatus
 from comic_pipeline.stages.workshop import Workshop
@@ -234,6 +236,21 @@ def test_every_field_of_the_launchpad_is_explained_in_both_languages(job: str) -
     (op,) = next(one for one in OPERATOR_JOBS if one.name == job).nodes
     fields = op.definition.config_schema.config_type.fields
     assert [name for name, field in fields.items() if not re.search("[A-Za-z].*[一-龥]", field.description or "")] == []
+
+
+def test_a_database_that_goes_away_after_the_decision_is_no_refusal(pad: Launchpad, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The film was admitted, and the backend was told that nothing had been changed: the same key gives its answer."""
+
+    def away(*_: object) -> None:
+        raise StorageFault("comic database: OperationalError: the connection was lost")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(operations.service, "answer_of", away)
+        run = pad.start("submit_project", user="alice", idea="猫", key="k-1")
+    assert run.status is dg.DagsterRunStatus.FAILURE
+    assert (run.tags["comic/error_code"], "comic/refusal" in run.tags) == ("STORAGE_FAILED", False)
+    answer = pad.accepted("submit_project", user="alice", idea="猫", key="k-1")
+    assert pad.door.project(answer["project_id"]).idea == "猫"
 
 
 def test_cancel_says_whether_it_took_effect_at_once(pad: Launchpad) -> None:
