@@ -8,7 +8,7 @@ import typer
 from rich.console import Console
 
 from comic_pipeline import service
-from comic_pipeline.cli.opening import JsonFlag, opened_workshop, print_json, word_of
+from comic_pipeline.cli.opening import JsonFlag, LimitOption, cut, opened_workshop, print_json, word_of
 from comic_pipeline.display import plain, print_estimate, print_submissions
 from comic_pipeline.model.errors import ErrorCode, Refused
 from comic_pipeline.model.project import SCRIPT_MAX_CHARS, RawProduceRequest, Tier
@@ -101,13 +101,14 @@ def _estimate(asked: RawProduceRequest, new: NewSubmission, *, as_json: bool) ->
 def list_submissions(
     user: Annotated[str | None, typer.Option(help="Only this user's.")] = None,
     status: Annotated[str | None, typer.Option(help="Only in this state: new, waiting, accepted or rejected.")] = None,
+    limit: LimitOption = 500,
     as_json: JsonFlag = False,
 ) -> None:
     """List requests of every kind and door, newest first: accepted as which project, waiting or rejected for which reason."""
     wanted = None if status is None else word_of(SubmissionStatus, "status", status)
     workshop = opened_workshop()
     with workshop.database.read() as connection:
-        found = submissions.find(connection, user_id=user, status=wanted)
+        found = cut(submissions.find(connection, user_id=user, status=wanted, limit=limit + 1), limit)
     if as_json:
         print_json([submission.model_dump(mode="json", exclude={"payload", "answer", "priority"}) for submission in found])
     else:

@@ -20,8 +20,10 @@ if TYPE_CHECKING:
     from comic_pipeline.stages.workshop import Workshop
 
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON object for programs.")]
+LimitOption = Annotated[int, typer.Option("--limit", min=1, max=100_000, help="At most so many, the newest.")]
 UserOption = Annotated[str, typer.Option("--user", help="Who asks.")]
 _Word = TypeVar("_Word", bound=StrEnum)
+_Row = TypeVar("_Row")
 
 
 def checked_settings() -> Settings:
@@ -54,6 +56,17 @@ def print_json(value: BaseModel | list[Any] | dict[str, Any]) -> None:
     """One line of JSON on standard output."""
     text = value.model_dump_json() if isinstance(value, BaseModel) else json.dumps(value, ensure_ascii=False, default=str)
     print(text)  # noqa: T201  # the answer of the command
+
+
+def cut(found: list[_Row], limit: int) -> list[_Row]:
+    """The first `limit` of what was found with one more asked for.
+
+    A list that was cut must not look like all there is. That is said on standard error: the answer stays what it is.
+    """
+    if len(found) > limit:
+        told = f"the newest {limit}; --limit shows more / 仅显示最新 {limit} 条，用 --limit 查看更多"
+        Console(stderr=True).print(told, style="dim", highlight=False, soft_wrap=True)
+    return found[:limit]
 
 
 def numbers_of(option: str, text: str | None) -> list[int]:

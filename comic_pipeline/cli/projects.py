@@ -10,9 +10,11 @@ from rich.console import Console
 
 from comic_pipeline.cli.opening import (
     JsonFlag,
+    LimitOption,
     UserOption,
     ask,
     check_stage,
+    cut,
     numbers_of,
     opened_workshop,
     print_json,
@@ -31,13 +33,14 @@ _WATCH_SECONDS = 1.0
 def list_projects(
     user: Annotated[str | None, typer.Option(help="Only this user's.")] = None,
     status: Annotated[str | None, typer.Option(help="Only in this state, e.g. FAILED.")] = None,
+    limit: LimitOption = 500,
     as_json: JsonFlag = False,
 ) -> None:
     """List projects, newest first."""
     wanted = None if status is None else [word_of(ProjectState, "status", status)]
     workshop = opened_workshop()
     with workshop.database.read() as connection:
-        found = projects.find(connection, user_id=user, status=wanted)
+        found = cut(projects.find(connection, user_id=user, status=wanted, limit=limit + 1), limit)
     if as_json:
         print_json([project.model_dump(mode="json") for project in found])
     else:

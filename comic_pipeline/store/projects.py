@@ -61,7 +61,7 @@ def lock_user(connection: Connection, user_id: str) -> None:
 def find(
     connection: Connection, *, user_id: str | None = None, status: Collection[str] | None = None, limit: int = 500
 ) -> list[Project]:
-    """Projects, newest first, of one user and in some states when given."""
+    """At most `limit` projects, newest first, of one user and in some states when given."""
     statement = select(projects).order_by(projects.c.created_at.desc(), projects.c.id).limit(limit)
     if user_id is not None:
         statement = statement.where(projects.c.user_id == user_id)

@@ -66,7 +66,7 @@ def get(connection: Connection, submission_id: int) -> Submission | None:
 def find(
     connection: Connection, *, user_id: str | None = None, status: SubmissionStatus | None = None, limit: int = 500
 ) -> list[Submission]:
-    """Submissions, newest first, of one user and in one state when given."""
+    """At most `limit` submissions, newest first, of one user and in one state when given."""
     statement = select(submissions).order_by(submissions.c.id.desc()).limit(limit)
     if user_id is not None:
         statement = statement.where(submissions.c.user_id == user_id)

@@ -226,6 +226,19 @@ def test_what_became_of_a_request_can_be_seen(comic: Terminal) -> None:
     )
 
 
+@pytest.mark.parametrize("command", ["projects", "submissions"])
+def test_a_list_that_is_cut_says_so(comic: Terminal, command: str) -> None:
+    """The newest 500 looked like all there are: a program that counted films counted too few."""
+    for name in ("p1", "p2"):
+        comic.door.put(a_project(name, idea=name, status=ProjectState.REJECTED), MADE)
+        comic.door.submit(SubmissionKind.RETRY, project=name)
+    code, out, err = comic(command, "--limit", "1", "--json")
+    assert (code, len(json.loads(out))) == (0, 1)
+    assert err.startswith("the newest 1; --limit shows more / 仅显示最新 1 条")
+    code, out, err = comic(command, "--limit", "2", "--json")
+    assert (code, len(json.loads(out)), err) == (0, 2, "")
+
+
 def test_the_words_of_rows_move_no_cursor(comic: Terminal) -> None:
     """A backend's own INSERT holds any user id; the table of requests shows letters."""
     comic.door.submit(SubmissionKind.RETRY, user="eve", project="p-1")
