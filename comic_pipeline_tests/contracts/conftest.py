@@ -1,11 +1,17 @@
-"""Databases for contract tests: every test that asks for `database` runs on SQLite and on Postgres, each time on an empty one."""
+"""Databases for contract tests: every test that asks for `database` runs on SQLite and on Postgres, each time on an empty one.
+
+SQLite gives rows backwards wherever a statement asks for no order: otherwise they come as they were inserted, and a forgotten
+ORDER BY is seen by nobody until Postgres has moved a row.
+"""
 
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import event, text
+from sqlalchemy.engine.interfaces import DBAPIConnection
+from sqlalchemy.pool import ConnectionPoolEntry
 
 from comic_pipeline.store.database import Database
 from comic_pipeline.store.migrate import migrate
@@ -45,8 +51,15 @@ def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str
 def database(database_url: str) -> Iterator[Database]:
     """The comic database, open, migrated and empty."""
     opened = Database(database_url)
+    if opened.dialect == "sqlite":
+        event.listen(opened.engine, "connect", rows_backwards)
     yield opened
     opened.close()
+
+
+def rows_backwards(connection: DBAPIConnection, _entry: ConnectionPoolEntry) -> None:
+    """For an SQLite engine's `connect`: rows that are asked for in no order come in an unexpected one."""
+    connection.cursor().execute("PRAGMA reverse_unordered_selects=ON")
 
 
 def _empty(url: str) -> None:

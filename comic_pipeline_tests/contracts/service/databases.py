@@ -13,6 +13,7 @@ from sqlalchemy import event
 
 from comic_pipeline.store.database import Database
 from comic_pipeline.store.schema import metadata
+from comic_pipeline_tests.contracts.conftest import rows_backwards
 
 
 @pytest.fixture(scope="session")
@@ -22,6 +23,7 @@ def sqlite_database(migrated_sqlite: Path, tmp_path_factory: pytest.TempPathFact
     database = Database(f"sqlite:///{path}")
     # Nobody cuts the power here: waiting for the disk took a fifth of the tests' time.
     event.listen(database.engine, "connect", lambda connection, _entry: connection.execute("PRAGMA synchronous=OFF"))
+    event.listen(database.engine, "connect", rows_backwards)
     yield database
     database.close()
 

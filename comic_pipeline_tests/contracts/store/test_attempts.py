@@ -108,8 +108,8 @@ def test_a_lost_attempt_is_booked_at_its_estimate_and_a_released_one_at_nothing(
     with database.write() as connection:
         unknown = attempts.mark_unknown(connection, begin(connection, task), now=later(1))
         released = attempts.mark_released(connection, begin(connection, task), now=later(2))
-        assert (unknown.state, unknown.cost) == (AttemptState.UNKNOWN, ESTIMATE)
-        assert (released.state, released.cost) == (AttemptState.RELEASED, 0)
+        assert (unknown.state, unknown.cost, unknown.finished_at) == (AttemptState.UNKNOWN, ESTIMATE, later(1))
+        assert (released.state, released.cost, released.finished_at) == (AttemptState.RELEASED, 0, later(2))
         assert spent_by(connection, "p1") == ESTIMATE
 
 
@@ -200,6 +200,17 @@ def test_only_what_was_given_up_is_booked_late(database: Database, task: Task) -
         assert not attempts.book_late(connection, attempt, request_id="job-2")
         standing = attempts.get(connection, task.task_id, attempt.number)
     assert (standing.provider_request_id, standing.cost) == ("job-1", cny("0.2"))
+
+
+def test_a_job_that_came_late_is_booked_on_its_own_create_only(database: Database, task: Task) -> None:
+    """Creates of other tasks, and the next one of the same task, that were given up as well stay given up, and free."""
+    with database.write() as connection:
+        other = claimed(connection, a_frame(seq=1), a_worker())
+        given_up = [attempts.mark_released(connection, begin(connection, one), now=NOW) for one in (task, task, other)]
+        assert attempts.book_late(connection, given_up[0], request_id="job-1")
+        standing = attempts.of_project(connection, "p1")
+    booked = [(one.task_id, one.number, one.provider_request_id, one.cost) for one in standing if one.cost]
+    assert booked == [(task.task_id, 1, "job-1", ESTIMATE)]
 
 
 def test_an_attempt_of_no_task_is_refused(database: Database, task: Task) -> None:

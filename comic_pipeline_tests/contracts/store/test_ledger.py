@@ -85,6 +85,16 @@ def test_a_renewed_lease_keeps_others_out(started: Database) -> None:
         assert ledger.get(connection, task_id).lease_expires_at == later(170)
 
 
+def test_tasks_are_listed_as_they_were_wanted(started: Database) -> None:
+    """By time, those of one moment by shot; the shots of a project are its own."""
+    with started.write() as connection:
+        begin_project(connection, a_project("p2", user_id="u2"))
+        for project, seq, at in (("p1", 7, 0), ("p1", 3, 5), ("p1", None, 5), ("p1", 1, 5), ("p1", 7, 9), ("p2", 4, 0)):
+            ledger.want(connection, a_frame(project, seq=seq, words=str(at)), now=later(at))
+        assert [task.shot_seq for task in ledger.of_project(connection, "p1") if task.shot_seq is not None] == [7, 1, 3, 7]
+        assert ledger.shots(connection, "p1") == [1, 3, 7]
+
+
 def test_a_finished_input_is_free(started: Database) -> None:
     """Asked for again, by anybody: the stored output, no claim, no new row. Other words are other work."""
     claim = _claim(started, "w1")
@@ -134,6 +144,20 @@ def test_an_ended_task_is_opened_only_by_a_retry(started: Database, status: Task
     again = _claim(started, "w1", later(1_000))
     assert isinstance(again, Claimed)
     assert (again.task.deadline_at, again.task.retry_count, again.task.error_code) == (later(1_600), 0, None)
+    assert (again.task.error_message, again.task.cancelled_at, again.task.finished_at) == (None, None, None)
+
+
+def test_what_has_ended_or_goes_on_is_left_as_it_is(started: Database) -> None:
+    """A late word about a finished task changes nothing, and a person's decision finds nothing to renew while one is at work."""
+    with started.write() as connection:
+        task = claimed(connection, a_frame(), a_worker())
+        assert not ledger.renew_one(connection, task.task_id, note="again")
+        assert ledger.get(connection, task.task_id) == task
+        done = ledger.succeed(connection, task.task_id, a_picture(), now=later(1))
+        ledger.end(connection, task.task_id, status=TaskStatus.FAILED, code=ErrorCode.UNKNOWN_ERROR, message="", now=later(2))
+        ledger.postpone(connection, task.task_id, code=ErrorCode.PROVIDER_ERROR, message="", not_before=later(9))
+        assert not ledger.renew_one(connection, task.task_id, note="again")
+        assert ledger.get(connection, task.task_id) == done
 
 
 def test_racing_workers_get_one_claim(started: Database) -> None:
@@ -227,6 +251,19 @@ def test_a_retry_renews_one_project_and_the_work_it_is_about(started: Database) 
             ledger.end(connection, task.task_id, status=TaskStatus.FAILED, code=ErrorCode.UNKNOWN_ERROR, message="", now=NOW)
         assert ledger.renew(connection, "p1", (TaskType.FRAME_IMAGE,)) == 1
         assert [ledger.get(connection, task.task_id).status for task in failed] == ["pending", "failed", "failed"]
+
+
+def test_a_retry_takes_no_cancel_back_that_was_asked_of_others(started: Database) -> None:
+    """Work under way in another project, or of another kind, keeps its flag and its deadline."""
+    with started.write() as connection:
+        begin_project(connection, a_project("p2", user_id="u2"))
+        for new in (a_frame(), a_frame(task_type=TaskType.CLIP), a_frame("p2")):
+            task = claimed(connection, new, a_worker())
+            cancelling.cancel_task(connection, task.task_id, reason="enough", now=later(10))
+        ledger.renew(connection, "p1", (TaskType.FRAME_IMAGE,))
+        standing = [*ledger.of_project(connection, "p1"), *ledger.of_project(connection, "p2")]
+    kept = {(task.project_id, task.task_type) for task in standing if task.cancel_requested and task.deadline_at == later(600)}
+    assert kept == {("p1", TaskType.CLIP), ("p2", TaskType.FRAME_IMAGE)}
 
 
 def test_cancel_and_claim_at_once_agree(started: Database) -> None:

@@ -5,12 +5,15 @@ from decimal import Decimal
 import pytest
 
 from comic_pipeline.model.limits import (
+    ATTEMPTS_PER_PLANNED_TASK,
     DAILY_QUOTA,
     FORMAL_TIERS,
+    IMAGE_TASKS_PER_PROJECT,
     PRIORITY,
     ProviderLimit,
     parse_budgets,
     parse_provider_limits,
+    parse_tiers,
 )
 from comic_pipeline.model.project import Tier
 
@@ -22,11 +25,16 @@ def test_every_tier_has_its_quota_and_its_place_in_the_queue() -> None:
     assert sorted(FORMAL_TIERS) == [Tier.PAID, Tier.PREMIUM]
 
 
+def test_a_project_has_its_own_limits() -> None:
+    """As agreed: four pictures at once, and ten creates for each planned task before the breaker."""
+    assert (IMAGE_TASKS_PER_PROJECT, ATTEMPTS_PER_PLANNED_TASK) == (4, 10)
+
+
 def test_provider_limits_are_read() -> None:
-    """Jobs are whole, creates a second may have a fraction; spaces and an empty tail do no harm."""
-    assert parse_provider_limits(" ark_video=10/5 , ark_image=5/0.5,") == {
+    """Jobs are whole and may be one at a time, creates a second may have a fraction; spaces and an empty tail do no harm."""
+    assert parse_provider_limits(" ark_video=10/5 , ark_image=1/0.5,") == {
         "ark_video": ProviderLimit(jobs=10, qps=5.0),
-        "ark_image": ProviderLimit(jobs=5, qps=0.5),
+        "ark_image": ProviderLimit(jobs=1, qps=0.5),
     }
     assert parse_provider_limits("") == {}
 
@@ -37,6 +45,11 @@ def test_a_late_create_and_a_punctual_one_are_not_closer_than_the_limit(qps: flo
     limit = ProviderLimit(jobs=1, qps=qps)
     assert limit.step - limit.lateness >= 1 / qps
     assert 1 / limit.step > 0.95 * qps
+
+
+def test_a_create_may_be_as_late_as_a_process_can_tell() -> None:
+    """A share of the step, but never less than 5 ms: nobody can keep a moment that is closer, and would miss it for ever."""
+    assert [ProviderLimit(jobs=1, qps=qps).lateness for qps in (1.0, 100.0)] == [0.03, 0.005]
 
 
 @pytest.mark.parametrize(
@@ -98,3 +111,22 @@ def test_a_tier_has_one_budget() -> None:
     """Of two amounts the later one would win without a word."""
     with pytest.raises(ValueError, match="free=3"):
         parse_budgets("free=2,preview=10,paid=100,premium=500,free=3")
+
+
+def test_an_amount_that_is_no_number_says_how_to_write_it() -> None:
+    """The entry before it is good: its amount must not stand for the one that cannot be read."""
+    with pytest.raises(ValueError, match="cannot read 'preview=ten'; write tier=yuan"):
+        parse_budgets("free=2,preview=ten,paid=100,premium=500")
+
+
+def test_tiers_without_a_person_are_read() -> None:
+    """Those that may be released unseen; none by default."""
+    assert parse_tiers(" free, preview,") == {Tier.FREE, Tier.PREVIEW}
+    assert parse_tiers("") == frozenset()
+
+
+@pytest.mark.parametrize("tier", ["premium", "gold"])
+def test_a_premium_film_is_never_released_unseen(tier: str) -> None:
+    """A setting that asks for it is refused by name, with the tiers that are possible; so is one that does not exist."""
+    with pytest.raises(ValueError, match=f"COMIC_AUTO_APPROVE: '{tier}' is not possible; any of free, preview, paid"):
+        parse_tiers(f"free,{tier}")
