@@ -7,7 +7,7 @@ import socket
 import sys
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 from rich.console import Console
@@ -44,7 +44,7 @@ def dev(port: PortOption = 3000) -> None:
     _refuse_taken(port)
     dagster = [sys.executable, "-W", f"ignore:{_SUPERSEDED}", "-m", "dagster"]
     command = [*dagster, "dev", "-w", str(workspace_file()), "-p", str(port), "-h", _HERE]
-    os.execve(sys.executable, command, process_environment(settings))  # noqa: S606  # becomes dagster, so that Ctrl-C reaches it
+    _become(sys.executable, command, process_environment(settings))
 
 
 def _refuse_taken(port: int) -> None:
@@ -69,7 +69,17 @@ def execute(command: Annotated[list[str], typer.Argument(help="The program and i
     program = shutil.which(command[0], path=str(Path(sys.executable).parent)) or shutil.which(command[0])
     if program is None:
         raise Refused(ErrorCode.INPUT_INVALID, f"there is no program {command[0]!r}")
-    os.execve(program, command, environment)  # noqa: S606  # becomes it, so that stop signals reach it
+    _become(program, command, environment)
+
+
+def _become(program: str, command: list[str], environment: dict[str, str]) -> NoReturn:
+    """Go on as another program in this process, so that stop signals reach it.
+
+    A script's `comic dev &` ignores Ctrl-C from birth, and Dagster does with SIGTERM as with Ctrl-C: only SIGKILL would end it.
+    """
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL)
+    os.execve(program, command, environment)  # noqa: S606  # as above
 
 
 def media(

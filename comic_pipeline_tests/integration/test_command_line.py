@@ -243,6 +243,21 @@ def test_exec_becomes_the_program_with_its_own_options(tmp_path: Path) -> None:
     assert done.stdout == "['--help', '-h', '0.0.0.0'] postgresql://comic:pass@db/dagster\n", done.stderr
 
 
+def test_exec_gives_the_program_signals_that_stop_it(home: Path) -> None:
+    """A program that a script starts with `&` ignores Ctrl-C, and Dagster does with SIGTERM the same: nothing would stop it."""
+    tell = "import signal; print([str(signal.getsignal(one)) for one in (signal.SIGINT, signal.SIGTERM)])"
+    done = subprocess.run(
+        ["/bin/sh", "-c", 'trap "" INT TERM; exec "$0" "$@"', _COMIC, "exec", "python", "-c", tell],
+        env={**os.environ, "COMIC_HOME": str(home)},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert "SIG_IGN" not in done.stdout, done.stderr
+    assert "SIG_DFL" in done.stdout, done.stderr
+
+
 @pytest.mark.parametrize(
     ("command", "environment", "said"),
     [
