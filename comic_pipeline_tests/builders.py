@@ -10,8 +10,9 @@ from sqlalchemy import Connection
 from comic_pipeline.model.ledger import NewTask, SpendLimits, Worker
 from comic_pipeline.model.media import MediaRef
 from comic_pipeline.model.project import Aspect, DurationBucket, Language, Project, ProjectKind, Resolution, Tier
-from comic_pipeline.model.task import TaskType, hash_of, sha256_hex
+from comic_pipeline.model.task import Task, TaskStatus, TaskType, hash_of, sha256_hex
 from comic_pipeline.model.workflow import ProjectState, Stage
+from comic_pipeline.status import ProjectStatus
 from comic_pipeline.store import projects, stages
 
 # Noon in Shanghai: far from the ends of the day by which budgets are counted.
@@ -64,6 +65,64 @@ def a_frame(project_id: str = "p1", *, seq: int | None = 0, words: str = "a cat"
         estimate=Decimal("0.22"),
     )
     return replace(wish, **facts)
+
+
+def a_task(wish: NewTask, *, status: TaskStatus = TaskStatus.SUCCESS) -> Task:
+    """The ledger's row of this wish, not yet touched but for its status."""
+    return Task(
+        task_id=f"{wish.task_type}-{wish.shot_seq}-{wish.take}",
+        project_id=wish.project_id,
+        task_type=wish.task_type,
+        queue=wish.queue,
+        shot_seq=wish.shot_seq,
+        take=wish.take,
+        provider_id=wish.provider_id,
+        status=status,
+        input_json=wish.input_json,
+        input_hash=wish.input_hash,
+        output_asset_id=None,
+        output=None,
+        provider_request_id=None,
+        retry_count=0,
+        max_retry=wish.max_retry,
+        not_before=None,
+        cost_estimate=wish.estimate,
+        cost_actual=Decimal(0),
+        error_code=None,
+        error_message=None,
+        relation_type=wish.relation_type,
+        relation_entity_id=wish.relation_entity_id,
+        cancel_requested=False,
+        cancel_requested_at=None,
+        cancel_reason=None,
+        cancelled_at=None,
+        lease_owner=None,
+        lease_expires_at=None,
+        deadline_at=None,
+        run_id=None,
+        created_at=NOW,
+        started_at=None,
+        finished_at=None,
+    )
+
+
+def a_status(**facts: Any) -> ProjectStatus:
+    """A project in production, three shots long, of which nothing is made yet."""
+    project = a_project()
+    usual: dict[str, Any] = project.model_dump(include=set(ProjectStatus.model_fields) & set(Project.model_fields)) | {
+        "project_id": project.id,
+        "words_zh": "制作中",
+        "words_en": "in production",
+        "stage": Stage.FRAMES,
+        "progress": 0,
+        "frames_ready": 0,
+        "total_frames": 3,
+        "eta_seconds": None,
+        "cost": Decimal(0),
+        "film": None,
+        "tasks": (),
+    }
+    return ProjectStatus(**(usual | facts))
 
 
 def a_worker(name: str = "w1", *, stage_id: str = "stage-p1") -> Worker:

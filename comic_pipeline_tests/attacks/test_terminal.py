@@ -1,7 +1,6 @@
 """What users and providers wrote, in an operator's terminal and on Dagster's pages."""
 
 import io
-from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -13,8 +12,7 @@ from comic_pipeline.model.errors import ErrorCode, Refused
 from comic_pipeline.model.media import MediaRef
 from comic_pipeline.model.verdict import Severity, Verdict
 from comic_pipeline.objects.folder import FolderStore
-from comic_pipeline.status import ProjectStatus
-from comic_pipeline_tests.builders import NOW, a_picture, a_project
+from comic_pipeline_tests.builders import NOW, a_picture, a_project, a_status
 
 _HOSTILE = "[/red][link=https://evil.example]click[/link]\x1b]0;owned\x07\x1b[2J\x9b31m\u202egpj.exe"
 _SHOWN = "[/red][link=https://evil.example]click[/link]"
@@ -39,24 +37,7 @@ def test_markup_and_escapes_in_a_list_of_projects_are_only_letters() -> None:
 
 def test_markup_and_escapes_in_a_status_are_only_letters() -> None:
     """Titles are a model's words, error messages quote a provider."""
-    project = a_project(title=_HOSTILE)
-    names = set(ProjectStatus.model_fields) & set(type(project).model_fields) - {"error_code", "error_message"}
-    seen = ProjectStatus(
-        **project.model_dump(include=names),
-        project_id=project.id,
-        words_zh="失败",
-        words_en="failed",
-        stage=None,
-        progress=0,
-        frames_ready=0,
-        total_frames=3,
-        eta_seconds=None,
-        cost=Decimal(0),
-        error_code=ErrorCode.PROVIDER_ERROR,
-        error_message=_HOSTILE,
-        film=None,
-        tasks=(),
-    )
+    seen = a_status(title=_HOSTILE, error_code=ErrorCode.PROVIDER_ERROR, error_message=_HOSTILE)
     console, paper = _screen()
     print_status(console, seen)
     head, _, rest = paper.getvalue().partition("\n")

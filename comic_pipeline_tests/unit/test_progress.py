@@ -2,21 +2,21 @@
 
 import io
 import re
-from decimal import Decimal
 
 import pytest
 from rich.console import Console, Group
 
 from comic_pipeline.display import DemoProgress
-from comic_pipeline.model.task import Task, TaskStatus, TaskType
+from comic_pipeline.model.task import TaskStatus, TaskType
 from comic_pipeline.status import ProjectStatus
+from comic_pipeline_tests.builders import a_frame, a_status, a_task
 
 
 def seen(*done: tuple[TaskType, int]) -> ProjectStatus:
     """A project of three shots whose tasks `done` succeeded; one more clip failed and is made anew."""
-    tasks = [Task.model_construct(task_type=kind, shot_seq=seq, status=TaskStatus.SUCCESS) for kind, seq in done]
-    tasks.append(Task.model_construct(task_type=TaskType.CLIP, shot_seq=2, status=TaskStatus.RETRYING))
-    return ProjectStatus.model_construct(progress=85, frames_ready=3, total_frames=3, cost=Decimal(0), tasks=tuple(tasks))
+    tasks = [a_task(a_frame(seq=seq, task_type=kind)) for kind, seq in done]
+    tasks.append(a_task(a_frame(seq=2, task_type=TaskType.CLIP), status=TaskStatus.RETRYING))
+    return a_status(progress=85, frames_ready=3, total_frames=3, tasks=tuple(tasks))
 
 
 def shown(progress: DemoProgress, *, width: int) -> str:
