@@ -20,6 +20,7 @@ from comic_pipeline.model.media import MediaRef
 from comic_pipeline.model.project import Aspect, Frame, Resolution
 from comic_pipeline.providers.interface import ClipRequest, Done, Inline, Picture
 from comic_pipeline.providers.offline.motion import Move, OfflineVideo, choose_move, frame_count, plan_path
+from comic_pipeline_tests.pixels import rgb
 
 VIDEO = OfflineVideo(ffmpeg=ffmpeg_path())
 
@@ -79,11 +80,15 @@ def grey(frame: av.VideoFrame) -> Image.Image:
 
 
 def decoded(data: bytes) -> Decoded:
-    with av.open(io.BytesIO(data)) as container:
+    with av.open(io.BytesIO(data), "r") as container:
         video = container.streams.video[0]
-        frames = [frame.to_image() if i == 0 else grey(frame) for i, frame in enumerate(container.decode(video))]
+        first, *others = container.decode(video)
+        assert video.codec_context.pix_fmt is not None
+        assert video.average_rate is not None
+        assert video.duration is not None
+        assert video.time_base is not None
         return Decoded(
-            frames=frames,
+            frames=[first.to_image(), *map(grey, others)],  # type: ignore[no-untyped-call]  # PyAV has no types for Pillow
             streams=[stream.type for stream in container.streams],
             codec=video.codec_context.name,
             pixels=video.codec_context.pix_fmt,
@@ -100,7 +105,9 @@ def change(one: Image.Image, other: Image.Image) -> float:
 def place(frame: Image.Image) -> tuple[float, float]:
     """Where the one bright disc of a black frame is, in pixels, to a small part of one."""
     bright = frame.convert("L").point(lambda value: max(0, value - 24))
-    left, top, right, bottom = bright.getbbox()
+    box = bright.getbbox()
+    assert box is not None
+    left, top, right, bottom = box
     cut = bright.crop((left, top, right, bottom))
     width, weights = right - left, cut.tobytes()
     total = sum(weights)
@@ -267,7 +274,7 @@ def test_colours_stay(kind: str) -> None:
     frame = decoded(rendered(clip_request(encoded(picture, kind), ms=42, aspect=Aspect.SQUARE, prompt="push in"))).frames[0]
 
     for number, colour in enumerate(colours):
-        seen = frame.getpixel((number % 3 * 240 + 120, number // 3 * 360 + 180))
+        seen = rgb(frame, (number % 3 * 240 + 120, number // 3 * 360 + 180))
         assert seen == pytest.approx(colour, abs=6)
 
 

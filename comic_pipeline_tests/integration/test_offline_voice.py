@@ -29,8 +29,10 @@ def line(text: str = ZH, *, language: Language = Language.ZH, speaker: str = "",
 
 
 def spoken(request: VoiceRequest) -> bytes:
-    done = asyncio.run(OfflineVoice().submit(request))
-    assert isinstance(done, Done)
+    return sound_of(asyncio.run(OfflineVoice().submit(request)))
+
+
+def sound_of(done: Done) -> bytes:
     assert isinstance(done.output, Inline)
     return done.output.data
 
@@ -136,7 +138,7 @@ def test_many_lines_at_once() -> None:
 
     async def all_at_once() -> list[bytes]:
         dones = await asyncio.gather(*(OfflineVoice().submit(line(text)) for text in texts))
-        return [done.output.data for done in dones]
+        return [sound_of(done) for done in dones]
 
     assert asyncio.run(all_at_once()) == [spoken(line(text)) for text in texts]
 

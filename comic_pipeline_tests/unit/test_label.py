@@ -1,6 +1,7 @@
 """The AI label of pictures: what is asked of it, drawing it, the mark in the file, and finding both again."""
 
 import io
+from pathlib import Path
 
 import pytest
 from PIL import Image, ImageChops, ImageDraw, PngImagePlugin
@@ -12,10 +13,12 @@ from comic_pipeline.model.errors import ErrorCode, MediaFault, Refused
 from comic_pipeline.model.label import AigcMark, AiLabel
 from comic_pipeline.model.project import Frame
 from comic_pipeline.model.verdict import Severity
+from comic_pipeline.providers.registry import build_providers
 from comic_pipeline.quality.label import judge_label
 from comic_pipeline.settings import load_settings
-from comic_pipeline.stages.studio import Studio
+from comic_pipeline.stages.studio import Commission
 from comic_pipeline_tests.builders import a_project
+from comic_pipeline_tests.pixels import greys
 
 FRAMES = [
     Frame(width=1280, height=720),
@@ -39,7 +42,7 @@ def _open(data: bytes) -> Image.Image:
     return Image.open(io.BytesIO(data)).convert("RGB")
 
 
-def test_the_mark_is_the_json_of_the_standard():
+def test_the_mark_is_the_json_of_the_standard() -> None:
     """GB 45438-2025: these seven names, Label "1" for content that AI made."""
     assert MARK.to_json() == (
         r'{"Label":"1","ContentProducer":"某公司 \"A&B\" <x>","ProduceID":"p1-0123456789abcdef","ReservedCode1":"",'
@@ -48,7 +51,7 @@ def test_the_mark_is_the_json_of_the_standard():
 
 
 @pytest.mark.parametrize("kind", ["PNG", "JPEG"])
-def test_a_mark_is_written_and_read_without_touching_the_picture(kind):
+def test_a_mark_is_written_and_read_without_touching_the_picture(kind: str) -> None:
     """The pixels are the same bits, Pillow finds the XMP where readers look, and marking again replaces the mark."""
     plain = _picture(kind)
     marked = mark_picture(plain, MARK)
@@ -64,7 +67,7 @@ def test_a_mark_is_written_and_read_without_touching_the_picture(kind):
     assert len(again) < len(marked)
 
 
-def test_a_mark_leaves_other_words_in_the_file_alone():
+def test_a_mark_leaves_other_words_in_the_file_alone() -> None:
     """A camera's EXIF and a PNG's own text stay; a JPEG still begins with its EXIF."""
     exif = Image.Exif()
     exif[0x010E] = "a cat"
@@ -73,26 +76,27 @@ def test_a_mark_leaves_other_words_in_the_file_alone():
     info = PngImagePlugin.PngInfo()
     info.add_text("Title", "a cat")
     with Image.open(io.BytesIO(mark_picture(_picture("PNG", pnginfo=info), MARK))) as png:
+        assert isinstance(png, PngImagePlugin.PngImageFile)
         png.load()
         assert png.text["Title"] == "a cat"
 
 
 @pytest.mark.parametrize("data", [b"", b"<html></html>", _picture("WEBP")])
-def test_what_is_neither_png_nor_jpeg_cannot_be_marked(data):
+def test_what_is_neither_png_nor_jpeg_cannot_be_marked(data: bytes) -> None:
     """It would become a broken file, or one that nobody finds the mark in."""
     with pytest.raises(MediaFault) as refused:
         mark_picture(data, MARK)
     assert refused.value.code == ErrorCode.PROVIDER_ERROR
 
 
-def test_a_file_that_is_not_there_is_named(tmp_path):
+def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     """The reader says which file, as all measuring does."""
     with pytest.raises(MediaFault, match=r"missing\.png") as refused:
         read_aigc(tmp_path / "missing.png")
     assert refused.value.code == ErrorCode.INPUT_INVALID
 
 
-def test_a_mark_that_is_not_the_standards_counts_as_none():
+def test_a_mark_that_is_not_the_standards_counts_as_none() -> None:
     """Label 9 or a missing producer says nothing that can be trusted."""
     marked = mark_picture(_picture(), MARK)
     broken = marked.replace(b"Label&quot;:&quot;1", b"Label&quot;:&quot;9")
@@ -102,7 +106,7 @@ def test_a_mark_that_is_not_the_standards_counts_as_none():
 
 @pytest.mark.parametrize("frame", FRAMES)
 @pytest.mark.parametrize("text", [TEXT, "AI-generated", "人工智能合成内容"])
-def test_the_lowest_letter_is_five_percent_of_the_shorter_side(frame, text):
+def test_the_lowest_letter_is_five_percent_of_the_shorter_side(frame: Frame, text: str) -> None:
     """Measured on the drawn letters, capital A and Chinese characters alike; all of it inside the frame, above the middle."""
     place = label_place(text, frame)
     for letter in "A人生成":
@@ -115,7 +119,7 @@ def test_the_lowest_letter_is_five_percent_of_the_shorter_side(frame, text):
 
 @pytest.mark.parametrize("frame", FRAMES)
 @pytest.mark.parametrize("colour", ["white", "black", "gray", "red"])
-def test_a_drawn_label_is_found_on_any_background_and_nowhere_else(frame, colour):
+def test_a_drawn_label_is_found_on_any_background_and_nowhere_else(frame: Frame, colour: str) -> None:
     """Readable on white as on black; without the label, or with another one, the place looks like nothing."""
     plain = _picture(size=(frame.width, frame.height), colour=colour)
     drawn = draw_label(plain, TEXT)
@@ -124,18 +128,18 @@ def test_a_drawn_label_is_found_on_any_background_and_nowhere_else(frame, colour
     assert label_likeness(draw_label(plain, "人工智能合成内容"), TEXT) < 0.6
 
 
-def test_letters_stand_out_from_a_white_picture():
+def test_letters_stand_out_from_a_white_picture() -> None:
     """Contrast of 7:1 at least (WCAG AAA): white letters, and a plate dark enough on the brightest picture."""
     place = label_place(TEXT, FRAMES[0])
     label = (
         _open(draw_label(_picture(size=(1280, 720)), TEXT)).convert("L").crop((place.left, place.top, place.right, place.bottom))
     )
-    dark, light = label.getextrema()
+    dark, light = greys(label)
     contrast = ((light / 255) ** 2.2 + 0.05) / ((dark / 255) ** 2.2 + 0.05)
     assert contrast > 7
 
 
-def test_a_covered_label_is_not_found():
+def test_a_covered_label_is_not_found() -> None:
     """Something drawn over half of it is what the check is for."""
     image = _open(draw_label(_picture(size=(1280, 720)), TEXT))
     place = label_place(TEXT, FRAMES[0])
@@ -145,14 +149,14 @@ def test_a_covered_label_is_not_found():
     assert label_likeness(data.getvalue(), TEXT) < 0.6
 
 
-def test_a_label_keeps_the_kind_of_picture():
+def test_a_label_keeps_the_kind_of_picture() -> None:
     """A PNG stays lossless; a JPEG, and what cannot carry a mark (WebP), become JPEG."""
     assert draw_label(_picture("PNG"), TEXT).startswith(b"\x89PNG")
     assert draw_label(_picture("JPEG"), TEXT).startswith(b"\xff\xd8")
     assert draw_label(_picture("WEBP"), TEXT).startswith(b"\xff\xd8")
 
 
-def test_a_film_shows_its_label_for_two_seconds_or_all_through():
+def test_a_film_shows_its_label_for_two_seconds_or_all_through() -> None:
     """A film that is shorter shows it to its end."""
     brief = AiLabel(text=TEXT, whole_film=False, mark=MARK)
     whole = brief.model_copy(update={"whole_film": True})
@@ -160,7 +164,7 @@ def test_a_film_shows_its_label_for_two_seconds_or_all_through():
     assert (brief.shown_ms(1_200), whole.shown_ms(15_000)) == (1_200, 15_000)
 
 
-def test_what_is_missing_of_a_label_is_an_error():
+def test_what_is_missing_of_a_label_is_an_error() -> None:
     """Each half of the label is its own finding, and each closes the gate. None names a shot: a second take would be paid."""
     label = AiLabel(text=TEXT, whole_film=False, mark=MARK)
     assert judge_label(label, mark=MARK, likeness=[0.97, 0.96], what="film") == []
@@ -174,39 +178,44 @@ def test_what_is_missing_of_a_label_is_an_error():
 
 
 def _label_of(**settings: str) -> AiLabel | None:
-    # What is asked of providers and of the desk has nothing to do with labels.
-    return Studio(project=a_project(), settings=load_settings(**settings), providers=None, desk=None).ai_label(
-        "0123456789abcdef" * 4
-    )
+    offline = load_settings(**settings)
+    commission = Commission(project=a_project(), settings=offline, providers=build_providers(offline))
+    return commission.ai_label("0123456789abcdef" * 4)
 
 
-def test_the_mark_names_the_producer_and_the_material():
+def _mark_of(**settings: str) -> AigcMark:
+    label = _label_of(**settings)
+    assert label is not None
+    return label.mark
+
+
+def test_the_mark_names_the_producer_and_the_material() -> None:
     """COMIC_AI_LABEL_PRODUCER, and the project's id with a hash of what went in: the same for the same material."""
-    made = _label_of(COMIC_AI_LABEL_PRODUCER="001191110102MAD55U9H0F10002")
-    assert made == _label_of(COMIC_AI_LABEL_PRODUCER="001191110102MAD55U9H0F10002")
-    assert made.mark == AigcMark(content_producer="001191110102MAD55U9H0F10002", produce_id="p1-0123456789abcdef")
+    made = _mark_of(COMIC_AI_LABEL_PRODUCER="001191110102MAD55U9H0F10002")
+    assert made == _mark_of(COMIC_AI_LABEL_PRODUCER="001191110102MAD55U9H0F10002")
+    assert made == AigcMark(content_producer="001191110102MAD55U9H0F10002", produce_id="p1-0123456789abcdef")
 
 
-def test_the_mark_names_the_propagator_if_there_is_one():
+def test_the_mark_names_the_propagator_if_there_is_one() -> None:
     """COMIC_AI_LABEL_PROPAGATOR: whoever publishes, under the same number; nobody by default."""
-    mark = _label_of(COMIC_AI_LABEL_PROPAGATOR="某平台").mark
+    mark = _mark_of(COMIC_AI_LABEL_PROPAGATOR="某平台")
     assert (mark.content_propagator, mark.propagate_id) == ("某平台", mark.produce_id)
-    assert (_label_of().mark.content_propagator, _label_of().mark.propagate_id) == ("", "")
+    assert (_mark_of().content_propagator, _mark_of().propagate_id) == ("", "")
 
 
-def test_labels_can_be_switched_off():
+def test_labels_can_be_switched_off() -> None:
     """COMIC_AI_LABEL=false, for deployments that the measures do not bind."""
     assert _label_of(COMIC_AI_LABEL="false") is None
 
 
 @pytest.mark.parametrize("text", ["AI生成", "人工智能合成", "AI-generated", "AI 生成内容"])
-def test_wordings_that_name_ai_and_generation_are_accepted(text):
+def test_wordings_that_name_ai_and_generation_are_accepted(text: str) -> None:
     """The standard asks for both elements."""
     assert load_settings(COMIC_AI_LABEL_TEXT=text).ai_label_text == text
 
 
 @pytest.mark.parametrize("text", ["生成", "AI", "made by AI", "AI生成{\\b1}", "AI生成🎬", "AI生成" * 5, r"AI生成\N"])
-def test_wordings_that_do_not_say_it_or_cannot_be_drawn_are_refused(text):
+def test_wordings_that_do_not_say_it_or_cannot_be_drawn_are_refused(text: str) -> None:
     """By the variable's name, before any film is made."""
     with pytest.raises(Refused, match="COMIC_AI_LABEL_TEXT"):
         load_settings(COMIC_AI_LABEL_TEXT=text)

@@ -1,14 +1,30 @@
 """Small real media, made once a session with the bundled ffmpeg."""
 
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
+from typing import Protocol
 
 import pytest
 
 from comic_pipeline.media.ffmpeg import ffmpeg_path
 
-Make = Callable[..., Path]
+
+class Make(Protocol):
+    """How a test asks for a file of its own."""
+
+    def __call__(self, name: str, *args: str) -> Path: ...
+
+
+class Clip(Protocol):
+    """How a test asks for a moving picture."""
+
+    def __call__(self, seconds: float, *, size: str = ..., rate: int = ..., extra: tuple[str, ...] = ()) -> Path: ...
+
+
+class Voice(Protocol):
+    """How a test asks for a sound."""
+
+    def __call__(self, seconds: float, *, db: float = ..., suffix: str = ...) -> Path: ...
 
 
 @pytest.fixture(scope="session")
@@ -32,7 +48,7 @@ def make(ffmpeg: str, tmp_path_factory: pytest.TempPathFactory) -> Make:
 
 
 @pytest.fixture(scope="session")
-def clip(make: Make) -> Callable[..., Path]:
+def clip(make: Make) -> Clip:
     """`clip(seconds, size=…, rate=…)`: a silent moving test pattern in H.264."""
 
     def _clip(seconds: float, *, size: str = "320x180", rate: int = 24, extra: tuple[str, ...] = ()) -> Path:
@@ -44,7 +60,7 @@ def clip(make: Make) -> Callable[..., Path]:
 
 
 @pytest.fixture(scope="session")
-def voice(make: Make) -> Callable[..., Path]:
+def voice(make: Make) -> Voice:
     """`voice(seconds, db=…)`: a tone that stands for a spoken line, 24 kHz mono as speech services send it."""
 
     def _voice(seconds: float, *, db: float = 0.0, suffix: str = "wav") -> Path:

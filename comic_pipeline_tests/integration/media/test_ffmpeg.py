@@ -27,32 +27,34 @@ async def _until_started(before: set[int]) -> psutil.Process:
         await asyncio.sleep(0.02)
 
 
-def test_a_configured_executable_wins_and_a_relative_path_is_made_absolute(monkeypatch, tmp_path):
+def test_a_configured_executable_wins_and_a_relative_path_is_made_absolute(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     """The child is started in another folder, where `./ffmpeg` would not be found."""
     monkeypatch.chdir(tmp_path)
     assert ffmpeg_path("ffmpeg-of-mine") == "ffmpeg-of-mine"
     assert ffmpeg_path("./tools/ffmpeg") == str(tmp_path / "tools/ffmpeg")
 
 
-def test_without_configuration_the_bundled_executable_is_used():
+def test_without_configuration_the_bundled_executable_is_used() -> None:
     """Nothing has to be installed by hand."""
     assert os.access(ffmpeg_path(), os.X_OK)
 
 
-def test_a_run_leaves_its_output_in_the_folder_it_ran_in(ffmpeg, tmp_path):
+def test_a_run_leaves_its_output_in_the_folder_it_ran_in(ffmpeg: str, tmp_path: Path) -> None:
     """Relative names in arguments and graphs belong to `cwd`."""
     asyncio.run(run_ffmpeg(["-f", "lavfi", "-i", "color=d=0.1", "out.mp4"], ffmpeg=ffmpeg, timeout=30, cwd=tmp_path))
     assert (tmp_path / "out.mp4").stat().st_size > 0
 
 
-def test_a_failure_carries_what_ffmpeg_said(ffmpeg, tmp_path):
+def test_a_failure_carries_what_ffmpeg_said(ffmpeg: str, tmp_path: Path) -> None:
     """An operator must see the reason without opening logs."""
     with pytest.raises(MediaFault, match=r"nothing-here\.mp4(.|\n)*No such file") as raised:
         asyncio.run(run_ffmpeg(["-i", "nothing-here.mp4", "out.mp4"], ffmpeg=ffmpeg, timeout=30, cwd=tmp_path))
     assert raised.value.code is ErrorCode.FFMPEG_FAILED
 
 
-def test_only_the_end_of_a_flood_of_messages_is_kept(tmp_path):
+def test_only_the_end_of_a_flood_of_messages_is_kept(tmp_path: Path) -> None:
     """A full pipe must not block the child, and an error row must stay small."""
     noisy = tmp_path / "noisy"
     noisy.write_text("#!/bin/sh\nyes 'a long complaint' | head -c 1000000 >&2\necho 'the real reason' >&2\nexit 3\n")
@@ -63,13 +65,13 @@ def test_only_the_end_of_a_flood_of_messages_is_kept(tmp_path):
     assert len(raised.value.detail) < STDERR_TAIL + 100
 
 
-def test_an_executable_that_is_not_there_is_a_media_fault(tmp_path):
+def test_an_executable_that_is_not_there_is_a_media_fault(tmp_path: Path) -> None:
     """COMIC_FFMPEG with a typing error is named, not a bare FileNotFoundError."""
     with pytest.raises(MediaFault, match="missing-ffmpeg"):
         asyncio.run(run_ffmpeg([], ffmpeg=str(tmp_path / "missing-ffmpeg"), timeout=30))
 
 
-def test_cancelling_kills_the_child_and_then_goes_on_as_cancellation(ffmpeg):
+def test_cancelling_kills_the_child_and_then_goes_on_as_cancellation(ffmpeg: str) -> None:
     """A cancelled stage must not leave an ffmpeg that burns a core for the rest of its hour."""
 
     async def cancelled_run() -> psutil.Process:
@@ -84,7 +86,7 @@ def test_cancelling_kills_the_child_and_then_goes_on_as_cancellation(ffmpeg):
     assert not child.is_running()
 
 
-def test_the_whole_group_dies_not_only_the_first_process(tmp_path):
+def test_the_whole_group_dies_not_only_the_first_process(tmp_path: Path) -> None:
     """A wrapper script as COMIC_FFMPEG starts the real ffmpeg as its own child."""
     wrapper = tmp_path / "wrapper"
     wrapper.write_text("#!/bin/sh\nsleep 3601 &\necho $! > grandchild\nwait\n")
@@ -96,7 +98,7 @@ def test_the_whole_group_dies_not_only_the_first_process(tmp_path):
     assert not psutil.pid_exists(grandchild) or psutil.Process(grandchild).status() == psutil.STATUS_ZOMBIE
 
 
-def test_a_run_that_takes_too_long_is_killed(ffmpeg):
+def test_a_run_that_takes_too_long_is_killed(ffmpeg: str) -> None:
     """A render that hangs ends with its own fault at the limit."""
     with pytest.raises(MediaFault, match=r"stopped after 0\.5 s") as raised:
         asyncio.run(run_ffmpeg(ENDLESS, ffmpeg=ffmpeg, timeout=0.5))
@@ -104,7 +106,7 @@ def test_a_run_that_takes_too_long_is_killed(ffmpeg):
     assert not [child for child in _children() if "testsrc2" in " ".join(child.cmdline())]
 
 
-def test_a_nul_in_an_argument_is_a_media_fault(ffmpeg, tmp_path: Path):
+def test_a_nul_in_an_argument_is_a_media_fault(ffmpeg: str, tmp_path: Path) -> None:
     """The operating system refuses it; the caller sees one kind of exception."""
     with pytest.raises(MediaFault, match="cannot be started"):
         asyncio.run(run_ffmpeg(["-i", "a\0b"], ffmpeg=ffmpeg, timeout=5, cwd=tmp_path))

@@ -9,6 +9,7 @@ from PIL import Image
 from comic_pipeline.media.moments import moments_of
 from comic_pipeline.model.errors import ErrorCode, MediaFault
 from comic_pipeline_tests.integration.media.conftest import Make
+from comic_pipeline_tests.pixels import rgb
 
 _COLOURS = ("red", "lime", "blue")
 
@@ -26,7 +27,7 @@ def test_each_moment_shows_what_the_film_shows_then(film: Path) -> None:
     found = [Image.open(io.BytesIO(one)) for one in moments_of(film, (2500, 500, 1500, 9000), width=160)]
 
     assert [one.size for one in found] == [(160, 90)] * 4
-    strongest = [max(range(3), key=lambda band, one=one: one.convert("RGB").getpixel((80, 45))[band]) for one in found]
+    strongest = [max(range(3), key=rgb(one.convert("RGB"), (80, 45)).__getitem__) for one in found]
     assert strongest == [2, 0, 1, 2]
 
 

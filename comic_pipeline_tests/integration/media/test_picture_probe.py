@@ -37,7 +37,9 @@ def test_two_good_pictures_pass() -> None:
     assert findings(encoded(GOOD), encoded(OTHER)) == set()
     facts = {0: measure_picture(encoded(GOOD)), 1: measure_picture(encoded(OTHER))}
     assert (facts[0].mime, facts[0].width, facts[0].height) == ("image/png", 640, 360)
-    assert closest(0, facts) > 60
+    apart = closest(0, facts)
+    assert apart is not None
+    assert apart > 60
 
 
 @pytest.mark.parametrize(
