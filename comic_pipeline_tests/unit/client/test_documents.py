@@ -4,7 +4,7 @@ from typing import Any, get_args, get_type_hints
 
 import pytest
 from dagster_graphql.schema import create_schema
-from graphql import GraphQLSchema, parse, validate
+from graphql import FieldNode, GraphQLSchema, OperationDefinitionNode, parse, validate
 
 from comic_pipeline.client import Backend, Film
 from comic_pipeline.client import documents as pinned
@@ -15,7 +15,9 @@ from comic_pipeline.defs.operations import OPERATOR_JOBS, CancelConfig, RedoConf
 @pytest.fixture(scope="module")
 def schema() -> GraphQLSchema:
     """What the webserver answers by."""
-    return create_schema().graphql_schema
+    served = create_schema().graphql_schema
+    assert isinstance(served, GraphQLSchema)
+    return served
 
 
 def test_all_lists_every_document() -> None:
@@ -42,8 +44,11 @@ def test_a_renamed_field_type_or_argument_is_found(schema: GraphQLSchema, gone: 
 def test_every_document_has_one_root_field_that_tells_errors_from_data(name: str) -> None:
     """The wire takes the one value apart by its type: a document without `__typename` could not say that it failed."""
     (operation,) = parse(pinned.ALL[name]).definitions
-    (root,) = operation.selection_set.selections  # type: ignore[attr-defined]  # an operation's definition
-    assert "__typename" in {field.name.value for field in root.selection_set.selections if hasattr(field, "name")}
+    assert isinstance(operation, OperationDefinitionNode)
+    (root,) = operation.selection_set.selections
+    assert isinstance(root, FieldNode)
+    assert root.selection_set is not None
+    assert "__typename" in {field.name.value for field in root.selection_set.selections if isinstance(field, FieldNode)}
 
 
 def test_the_client_names_every_operator_job_and_its_op() -> None:

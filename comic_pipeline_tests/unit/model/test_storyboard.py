@@ -291,7 +291,7 @@ def test_a_shot_longer_or_shorter_than_any_clip_is_refused_by_number(length: int
         ("", "（旁白）天黑了。", "天黑了。", ""),
     ],
 )
-def test_stage_directions_are_not_read_aloud(dialogue, narration, spoken, voice):
+def test_stage_directions_are_not_read_aloud(dialogue: str, narration: str, spoken: str, voice: str) -> None:
     """Asked for in the field (rikkahub #1463): brackets are for the actor, and a line of nothing else is no line."""
     shot = Shot(
         seq=0, scene_desc="x", dialogue=dialogue, narration=narration, speaker="小明", duration_ms=5_000, image_prompt="x"

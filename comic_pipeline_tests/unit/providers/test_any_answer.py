@@ -3,6 +3,7 @@
 import asyncio
 import json
 import random
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -142,7 +143,7 @@ def test_any_answer_is_a_result_or_a_typed_error(name: str) -> None:
     provider, request = _adapters(vendor.transport)[name]
 
     async def main() -> None:
-        acts = [lambda: provider.submit(request)]
+        acts: list[Callable[[], Awaitable[object]]] = [lambda: provider.submit(request)]
         if provider.asynchronous:
             acts += [lambda: provider.poll("cgt-1", request), lambda: provider.cancel("cgt-1")]
             acts += [lambda: provider.find(request, since=datetime.now(UTC))]

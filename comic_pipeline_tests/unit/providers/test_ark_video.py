@@ -241,7 +241,9 @@ def test_success_has_the_url_and_the_vendors_tokens() -> None:
 def test_success_without_tokens_is_booked_at_the_estimate() -> None:
     """Never at nothing."""
     provider = ark(Vendor(httpx.Response(200, json=task(usage=None))))
-    assert run(provider.poll("cgt-1", clip_request())).done.cost == provider.estimate(clip_request()) > 0
+    done = run(provider.poll("cgt-1", clip_request())).done
+    assert done is not None
+    assert done.cost == provider.estimate(clip_request()) > 0
 
 
 @pytest.mark.parametrize("content", [None, {}, {"video_url": ""}, {"video_url": None}])

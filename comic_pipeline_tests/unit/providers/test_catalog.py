@@ -1,6 +1,7 @@
 """Sizes, lengths, tokens and prices against the vendor's published numbers."""
 
 import logging
+from collections.abc import Callable
 from decimal import Decimal
 
 import pytest
@@ -171,7 +172,7 @@ def test_text_price_counts_cached_input_apart() -> None:
     ids=range(10),
 )
 def test_unlisted_model_costs_the_dearest_price_and_says_so(
-    price: object, floor: str, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+    price: Callable[[], Decimal], floor: str, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An endpoint id hides its model: its work must not look free, or no budget would ever close."""
     for cached in (ark_text_price, openai_text_price, ark_image_model, ark_video_model):

@@ -1,6 +1,7 @@
 """Fetching results: allowed hosts, limits, and which failure is worth another GET."""
 
 import asyncio
+from collections.abc import AsyncIterator
 
 import httpx
 import pytest
@@ -146,7 +147,7 @@ def test_broken_download_is_retryable(fault: Exception, code: ErrorCode) -> None
 def test_truncated_download_is_not_taken_for_a_result(declared: str) -> None:
     """Fewer or more bytes than announced would be stored as a broken film."""
 
-    async def body() -> object:
+    async def body() -> AsyncIterator[bytes]:
         yield b"film"
 
     fault = refused(Vendor(lambda _: httpx.Response(200, content=body(), headers={"content-length": declared})))
@@ -163,7 +164,7 @@ def test_empty_download_is_not_a_result() -> None:
 def test_download_over_its_limit_is_stopped(*, announced: bool) -> None:
     """An endless body must not fill the memory; asking again cannot help."""
 
-    async def endless() -> object:
+    async def endless() -> AsyncIterator[bytes]:
         while True:
             yield b"x" * 300
 
@@ -176,7 +177,7 @@ def test_download_over_its_limit_is_stopped(*, announced: bool) -> None:
 def test_dripping_download_ends_at_its_time_limit() -> None:
     """The client starts its read time-out anew with every byte; the total limit must end it."""
 
-    async def drip() -> object:
+    async def drip() -> AsyncIterator[bytes]:
         while True:
             yield b"x"
             await asyncio.sleep(0.001)

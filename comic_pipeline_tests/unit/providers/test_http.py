@@ -9,6 +9,7 @@ import pytest
 
 from comic_pipeline.model.errors import ErrorCode, OutcomeUnknown, ProviderFault, Refused
 from comic_pipeline.providers import http
+from comic_pipeline.providers.download import FetchLimits
 from comic_pipeline.providers.envelope import Reply, VendorError, parse_retry_after, read_error, safe_text
 from comic_pipeline.providers.http import Service, Wire
 from comic_pipeline_tests.unit.providers.vendor import BASE, KEY, Vendor, html, run, service
@@ -144,7 +145,7 @@ def test_signed_urls_are_not_logged(caplog: pytest.LogCaptureFixture) -> None:
 
     async def fetch() -> bytes:
         return await wire(vendor).fetch(
-            "https://b.tos-cn-beijing.volces.com/v.mp4?X-Tos-Signature=deadbeef", limits=http.FetchLimits(1_000, 10.0)
+            "https://b.tos-cn-beijing.volces.com/v.mp4?X-Tos-Signature=deadbeef", limits=FetchLimits(1_000, 10.0)
         )
 
     with caplog.at_level(logging.DEBUG):

@@ -417,7 +417,7 @@ def test_sound_that_came_and_is_thrown_away_costs(lines: list[object], cost: Dec
 @pytest.mark.parametrize(
     ("words", "cost"), [("10", "0.003"), (0, SPOKEN), (-3, SPOKEN), (10**30, SPOKEN), (None, SPOKEN)], ids=str
 )
-def test_a_line_is_booked_by_words_that_can_be_true_else_by_its_characters(words: object, cost: object) -> None:
+def test_a_line_is_booked_by_words_that_can_be_true_else_by_its_characters(words: object, cost: str | Decimal) -> None:
     """Five characters at 3 CNY for 10,000, unless the vendor counted otherwise."""
     done = run(v3(PIECE, END | {"usage": {"text_words": words}}).submit(voice_request()))
     assert done.cost == Decimal(cost)

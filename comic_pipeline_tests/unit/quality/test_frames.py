@@ -87,6 +87,6 @@ def test_two_blank_pictures_are_blank_and_not_also_alike() -> None:
 
 def test_the_table_shows_how_close_the_most_similar_picture_is() -> None:
     """Also when all is well; a shot alone or unreadable has no neighbour."""
-    facts = {0: picture(0), 1: picture(fingerprint=0b1111), 2: Unreadable("html")}
+    facts: dict[int, PictureFacts | Unreadable] = {0: picture(0), 1: picture(fingerprint=0b1111), 2: Unreadable("html")}
     assert [closest(seq, facts) for seq in facts] == [4, 4, None]
     assert closest(0, {0: picture(0)}) is None
