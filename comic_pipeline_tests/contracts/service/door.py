@@ -11,6 +11,7 @@ from sqlalchemy import Connection
 
 from comic_pipeline import service
 from comic_pipeline.model.errors import ErrorCode
+from comic_pipeline.model.ledger import Claimed, Finished
 from comic_pipeline.model.limits import parse_budgets
 from comic_pipeline.model.project import Project, Tier
 from comic_pipeline.model.stage import StageRow
@@ -155,7 +156,9 @@ class Door:
         if status is TaskStatus.PENDING:
             return next(one for one in ledger.of_project(connection, project_id) if one.input_hash == new.input_hash)
         claim = ledger.claim(connection, new, a_worker(run, stage_id=row_id), now=self.now)
-        task = claim.task  # type: ignore[union-attr]  # nobody else holds it
+        # Finished: the same work was put there for an earlier round.
+        assert isinstance(claim, Claimed | Finished)
+        task = claim.task
         if status is TaskStatus.SUCCESS:
             ledger.succeed(connection, task.task_id, a_picture(f"{stage}-{seq}"), now=self.now)
         elif status is TaskStatus.RETRYING:

@@ -1,8 +1,11 @@
 """`cancel`: at once when nothing runs, at the next checkpoint when something does, once."""
 
+from collections.abc import Callable
+
 import pytest
 
 from comic_pipeline.model.errors import ErrorCode
+from comic_pipeline.model.submission import Submission
 from comic_pipeline.model.task import TaskStatus
 from comic_pipeline.model.workflow import (
     ALLOWED_FROM,
@@ -15,7 +18,7 @@ from comic_pipeline.model.workflow import (
 from comic_pipeline.store import projects, stages
 from comic_pipeline_tests.builders import a_project, later
 from comic_pipeline_tests.contracts.service.door import Door, answer_of
-from comic_pipeline_tests.contracts.store.racing import race
+from comic_pipeline_tests.contracts.store.racing import raced
 
 CANCEL = SubmissionKind.CANCEL
 STORYBOARD, FRAMES, VOICES, CLIPS, FILM = PRODUCTION
@@ -141,10 +144,11 @@ def test_a_cancel_and_the_end_of_production_at_once(door: Door) -> None:
                 connection, "p1", old=[ProjectState.COMPOSE], new=ProjectState.PENDING_REVIEW, now=door.now, finished_at=door.now
             )
 
-    outcomes = race([finish, lambda: door.ask(CANCEL, project="p1")])
-    finished, asked = outcomes
+    acts: list[Callable[[], bool | Submission]] = [finish, lambda: door.ask(CANCEL, project="p1")]
+    finished, asked = raced(acts)
+    assert isinstance(asked, Submission)
     state = door.project().status
-    assert state == ("PENDING_REVIEW" if finished else "CANCELLED"), outcomes
-    assert asked.status == ("rejected" if finished else "accepted")  # type: ignore[union-attr]
+    assert state == ("PENDING_REVIEW" if finished else "CANCELLED"), asked
+    assert asked.status == ("rejected" if finished else "accepted")
     assert door.project().cancel_requested == (not finished)
     assert not any(row.status in OPEN_STAGE_STATUSES for row in door.rounds().values())

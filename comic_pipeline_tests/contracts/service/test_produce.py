@@ -1,8 +1,9 @@
 """`produce`: admitted, reused, waiting, over quota, refused."""
 
 import json
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from decimal import Decimal
+from typing import Any
 
 import pytest
 from sqlalchemy import text
@@ -17,7 +18,7 @@ from comic_pipeline.store.submissions import NewSubmission
 from comic_pipeline_tests.builders import a_frame, a_project, begin_project
 from comic_pipeline_tests.contracts.service.door import BUDGETS, CAT, Door, answer_of
 from comic_pipeline_tests.contracts.store.acts import begin, claimed
-from comic_pipeline_tests.contracts.store.racing import outcome, race, start_blocked
+from comic_pipeline_tests.contracts.store.racing import outcome, race, raced, start_blocked
 
 PRODUCE = SubmissionKind.PRODUCE
 
@@ -206,18 +207,18 @@ def test_formal_tiers_have_the_larger_quota_or_none(door: Door, tier: Tier, film
 @pytest.mark.parametrize(
     ("first", "second", "allowed"),
     [
-        ((2026, 3, 10, 15, 59, 59), (2026, 3, 10, 16, 0, 0), True),
-        ((2026, 3, 9, 16, 0, 0), (2026, 3, 10, 15, 59, 59), False),
-        ((2026, 3, 9, 15, 59, 59), (2026, 3, 9, 16, 0, 1), True),
-        ((2026, 3, 10, 0, 0, 0), (2026, 3, 10, 15, 0, 0), False),
+        ("2026-03-10T15:59:59Z", "2026-03-10T16:00:00Z", True),
+        ("2026-03-09T16:00:00Z", "2026-03-10T15:59:59Z", False),
+        ("2026-03-09T15:59:59Z", "2026-03-09T16:00:01Z", True),
+        ("2026-03-10T00:00:00Z", "2026-03-10T15:00:00Z", False),
     ],
 )
-def test_the_day_is_that_of_shanghai(door: Door, first: tuple[int, ...], second: tuple[int, ...], *, allowed: bool) -> None:
+def test_the_day_is_that_of_shanghai(door: Door, first: str, second: str, *, allowed: bool) -> None:
     """Midnight in Shanghai is 16:00 UTC: the quota begins anew there, not at midnight UTC."""
-    door.now = datetime(*first, tzinfo=UTC)  # type: ignore[misc,arg-type]  # year to second
+    door.now = datetime.fromisoformat(first)
     for number in range(3):
         assert door.produce(f"film {number}").status == "accepted"
-    door.now = datetime(*second, tzinfo=UTC)  # type: ignore[misc,arg-type]
+    door.now = datetime.fromisoformat(second)
     assert door.produce("the next").status == ("accepted" if allowed else "rejected")
 
 
@@ -362,10 +363,10 @@ def test_an_illegal_id_is_refused_in_its_row(door: Door, project_id: str) -> Non
     ],
     ids=lambda facts: f"{next(iter(facts))}-{len(str(next(iter(facts.values()))))}",
 )
-def test_what_no_row_can_hold_is_refused_before(door: Door, facts: dict[str, object]) -> None:
+def test_what_no_row_can_hold_is_refused_before(door: Door, facts: dict[str, Any]) -> None:
     """The same refusal on both databases, instead of a fault of the one or a silent cut of the other."""
     with pytest.raises(Refused) as refused:
-        door.submit(**facts)  # type: ignore[arg-type]
+        door.submit(**facts)
     assert refused.value.code is ErrorCode.INPUT_INVALID
     with door.database.read() as connection:
         assert submissions.open_ids(connection, limit=9) == []
@@ -399,7 +400,7 @@ def test_two_reconcilers_at_once_make_one_film_of_one_submission(door: Door) -> 
         with door.database.write() as connection:
             return service.decide(connection, stale, door.house)
 
-    outcomes = race([decide, decide])
+    outcomes = raced([decide, decide])
     assert sum(outcome is None for outcome in outcomes) == 1, outcomes
     with door.database.read() as connection:
         assert len(projects.find(connection)) == 1

@@ -1,11 +1,12 @@
 """`retry` and `redo`: what gets another round, what stays untouched, what is refused."""
 
 from collections.abc import Mapping
+from datetime import datetime
 
 import pytest
 
 from comic_pipeline.model.errors import ErrorCode
-from comic_pipeline.model.project import Tier
+from comic_pipeline.model.project import Project, Tier
 from comic_pipeline.model.submission import Submission
 from comic_pipeline.model.task import TaskStatus, TaskType
 from comic_pipeline.model.workflow import (
@@ -20,7 +21,7 @@ from comic_pipeline.model.workflow import (
 from comic_pipeline.store import projects, stages
 from comic_pipeline_tests.builders import a_project
 from comic_pipeline_tests.contracts.service.door import Door, answer_of
-from comic_pipeline_tests.contracts.store.racing import race
+from comic_pipeline_tests.contracts.store.racing import raced
 
 RETRY, REDO = SubmissionKind.RETRY, SubmissionKind.REDO
 STORYBOARD, FRAMES, VOICES, CLIPS, FILM = PRODUCTION
@@ -34,15 +35,24 @@ ALL_PASSED = dict.fromkeys(PRODUCTION, PASSED)
 TWO_FAILED = {STORYBOARD: PASSED, FRAMES: MANUAL, VOICES: FAILED}
 
 
-def stopped(state: ProjectState = ProjectState.MANUAL_REQUIRED, **facts: object) -> dict[str, object]:
+def stopped(
+    project_id: str = "p1",
+    *,
+    state: ProjectState = ProjectState.MANUAL_REQUIRED,
+    tier: Tier = Tier.FREE,
+    finished_at: datetime | None = None,
+) -> Project:
     """A project that has stopped, flags and all."""
-    return {
-        "status": state,
-        "error_code": ErrorCode.PROVIDER_ERROR,
-        "error_message": "busy",
-        "fail_stage": "frames",
-        "retry_count": 2,
-    } | facts
+    return a_project(
+        project_id,
+        status=state,
+        tier=tier,
+        error_code=ErrorCode.PROVIDER_ERROR,
+        error_message="busy",
+        fail_stage="frames",
+        retry_count=2,
+        finished_at=finished_at,
+    )
 
 
 def open_stages(door: Door) -> set[Stage]:
@@ -63,7 +73,7 @@ def conflict(submission: Submission) -> str:
 
 def test_retry_asks_for_what_failed_and_nothing_else(door: Door) -> None:
     """Both failed stages get a round at once, the finished one keeps its round and its task."""
-    door.put(a_project(**stopped()), TWO_FAILED)
+    door.put(stopped(), TWO_FAILED)
     before = {task.task_type: task for task in door.tasks()}
     answer = answer_of(door.ask(RETRY, project="p1"))
     rounds = door.rounds()
@@ -89,7 +99,7 @@ def test_retry_asks_for_what_failed_and_nothing_else(door: Door) -> None:
 
 def test_retry_counts_and_forgets_the_failure(door: Door) -> None:
     """One more on the count; the error, the failed stage and the end are gone; the project is in production again."""
-    door.put(a_project(**stopped(finished_at=door.now)), TWO_FAILED)
+    door.put(stopped(finished_at=door.now), TWO_FAILED)
     door.ask(RETRY, project="p1")
     project = door.project()
     assert (project.status, project.retry_count) == ("QUEUED", 3)
@@ -111,7 +121,7 @@ def test_retry_takes_a_cancel_back(door: Door) -> None:
 
 def test_retry_leaves_stages_whose_needs_are_not_made(door: Door) -> None:
     """Clips that failed wait for the frames that failed: they become due by themselves, but with a fresh allowance."""
-    door.put(a_project(**stopped()), {STORYBOARD: PASSED, VOICES: PASSED, CLIPS: FAILED, FRAMES: MANUAL})
+    door.put(stopped(), {STORYBOARD: PASSED, VOICES: PASSED, CLIPS: FAILED, FRAMES: MANUAL})
     door.ask(RETRY, project="p1")
     assert open_stages(door) == {FRAMES}
     assert statuses(door)[TaskType.CLIP] is TaskStatus.PENDING
@@ -119,7 +129,7 @@ def test_retry_leaves_stages_whose_needs_are_not_made(door: Door) -> None:
 
 def test_retry_leaves_a_running_stage_alone(door: Door) -> None:
     """Frames failed while voices are still being spoken."""
-    door.put(a_project(**stopped()), {STORYBOARD: PASSED, FRAMES: MANUAL, VOICES: StageStatus.RUNNING})
+    door.put(stopped(), {STORYBOARD: PASSED, FRAMES: MANUAL, VOICES: StageStatus.RUNNING})
     voices = door.rounds()[VOICES]
     door.ask(RETRY, project="p1")
     assert door.rounds()[VOICES] == voices
@@ -128,7 +138,7 @@ def test_retry_leaves_a_running_stage_alone(door: Door) -> None:
 
 def test_retry_of_a_project_that_never_began(door: Door) -> None:
     """Set aside before its first stage: back to the queue, and the first stage is due by itself."""
-    door.put(a_project(**stopped()), {})
+    door.put(stopped(), {})
     assert door.ask(RETRY, project="p1").status == "accepted"
     assert (door.project().status, door.rounds()) == ("QUEUED", {})
 
@@ -137,7 +147,7 @@ def test_retry_of_a_project_that_never_began(door: Door) -> None:
 def test_only_the_states_of_the_table_allow_it(door: Door, kind: SubmissionKind) -> None:
     """Otherwise CONFLICT with the current state, and nothing has changed; every pair is tabled in the unit tests."""
     for state in ProjectState:
-        door.put(a_project(state, **stopped(state)), {**ALL_PASSED, FILM: FAILED})
+        door.put(stopped(state, state=state), {**ALL_PASSED, FILM: FAILED})
         before = (door.project(state), door.rounds(state), door.tasks(state))
         asked = door.ask(kind, {"stage": "film"} if kind is REDO else {}, project=state)
         if state in ALLOWED_FROM[kind]:
@@ -150,7 +160,7 @@ def test_only_the_states_of_the_table_allow_it(door: Door, kind: SubmissionKind)
 @pytest.mark.parametrize("kind", [RETRY, REDO])
 def test_a_second_formal_project_is_not_reopened(door: Door, kind: SubmissionKind) -> None:
     """The user's other paid film is under way: refused with its id, not a broken index."""
-    door.put(a_project(**stopped(tier=Tier.PAID)), ALL_PASSED)
+    door.put(stopped(tier=Tier.PAID), ALL_PASSED)
     door.put(a_project("p2", tier=Tier.PREMIUM), {})
     assert "p2" in conflict(door.ask(kind, {"stage": "film"} if kind is REDO else {}, project="p1"))
     assert door.project().status == "MANUAL_REQUIRED"
@@ -158,7 +168,7 @@ def test_a_second_formal_project_is_not_reopened(door: Door, kind: SubmissionKin
 
 def test_the_priority_of_a_round_is_that_of_the_project(door: Door) -> None:
     """Not of the operator who asks: his own submission is a free one."""
-    door.put(a_project(**stopped(tier=Tier.PREMIUM)), TWO_FAILED)
+    door.put(stopped(tier=Tier.PREMIUM), TWO_FAILED)
     door.ask(RETRY, project="p1", user="operator", tier=Tier.FREE)
     assert door.rounds()[FRAMES].priority == 50
 
@@ -222,7 +232,7 @@ def test_redo_of_the_film(door: Door) -> None:
 def test_redo_renews_what_comes_after(door: Door) -> None:
     """Clips and film that ended badly get a fresh allowance; voices, and everything that succeeded, are not touched."""
     states = {STORYBOARD: PASSED, FRAMES: PASSED, VOICES: PASSED, CLIPS: MANUAL}
-    door.put(a_project(**stopped()), states)
+    door.put(stopped(), states)
     before = {task.task_type: task for task in door.tasks()}
     door.ask(REDO, {"stage": "frames"}, project="p1")
     after = {task.task_type: task for task in door.tasks()}
@@ -234,7 +244,7 @@ def test_redo_renews_what_comes_after(door: Door) -> None:
 
 def test_redo_takes_up_what_failed_beside_it(door: Door) -> None:
     """Voices are re-made while clips have failed: without a round for the clips the project would stand still for ever."""
-    door.put(a_project(**stopped()), {STORYBOARD: PASSED, FRAMES: PASSED, VOICES: PASSED, CLIPS: FAILED})
+    door.put(stopped(), {STORYBOARD: PASSED, FRAMES: PASSED, VOICES: PASSED, CLIPS: FAILED})
     door.ask(REDO, {"stage": "voices"}, project="p1")
     assert open_stages(door) == {VOICES, CLIPS}
     assert statuses(door)[TaskType.CLIP] is TaskStatus.PENDING
@@ -295,35 +305,35 @@ def test_a_redo_that_cannot_be_meant_changes_nothing(door: Door, payload: dict[s
 
 def test_redo_of_a_stage_that_was_never_reached(door: Door) -> None:
     """It says what can be re-made."""
-    door.put(a_project(**stopped()), {STORYBOARD: PASSED, FRAMES: FAILED})
+    door.put(stopped(), {STORYBOARD: PASSED, FRAMES: FAILED})
     assert "one of: frames" in conflict(door.ask(REDO, {"stage": "clips"}, project="p1"))
 
 
 def test_redo_of_a_stage_whose_needs_failed(door: Door) -> None:
     """Clips of pictures that are about to be made anew would be paid twice."""
-    door.put(a_project(**stopped()), {STORYBOARD: PASSED, VOICES: PASSED, CLIPS: PASSED, FRAMES: FAILED})
+    door.put(stopped(), {STORYBOARD: PASSED, VOICES: PASSED, CLIPS: PASSED, FRAMES: FAILED})
     assert "needs frames" in conflict(door.ask(REDO, {"stage": "clips"}, project="p1"))
 
 
 def test_redo_while_a_run_works_on_it(door: Door) -> None:
     """The project has failed elsewhere, the voices are still being spoken: CONFLICT with the run, not a broken index."""
-    door.put(a_project(**stopped()), {STORYBOARD: PASSED, FRAMES: FAILED, VOICES: StageStatus.RUNNING})
+    door.put(stopped(), {STORYBOARD: PASSED, FRAMES: FAILED, VOICES: StageStatus.RUNNING})
     assert f"in run {door.rounds()[VOICES].run_id}" in conflict(door.ask(REDO, {"stage": "voices"}, project="p1"))
 
 
 def test_two_retries_at_once_make_one_round(door: Door) -> None:
     """Two operators at two machines: the second finds the project in production and is refused with its state."""
-    door.put(a_project(**stopped()), TWO_FAILED)
-    outcomes = race([lambda: door.ask(RETRY, project="p1", user="a"), lambda: door.ask(RETRY, project="p1", user="b")])
-    assert sorted(one.status for one in outcomes if isinstance(one, Submission)) == ["accepted", "rejected"], outcomes
+    door.put(stopped(), TWO_FAILED)
+    outcomes = raced([lambda: door.ask(RETRY, project="p1", user="a"), lambda: door.ask(RETRY, project="p1", user="b")])
+    assert sorted(one.status for one in outcomes) == ["accepted", "rejected"], outcomes
     assert [row.round for row in door.rounds().values()] == [1, 2, 2]
     assert door.project().retry_count == 3
 
 
 def test_a_retry_and_a_cancel_at_once_end_in_one_order_or_the_other(door: Door) -> None:
     """Never a cancelled project with a round that will be launched."""
-    door.put(a_project(**stopped()), TWO_FAILED)
-    race([lambda: door.ask(RETRY, project="p1"), lambda: door.ask(SubmissionKind.CANCEL, project="p1")])
+    door.put(stopped(), TWO_FAILED)
+    raced([lambda: door.ask(RETRY, project="p1"), lambda: door.ask(SubmissionKind.CANCEL, project="p1")])
     state, open_now = door.project().status, open_stages(door)
     assert (state, open_now) in (("CANCELLED", set()), ("QUEUED", {FRAMES, VOICES}))
 

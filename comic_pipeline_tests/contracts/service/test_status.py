@@ -86,9 +86,15 @@ def test_a_pending_cancel_is_said_until_it_took_effect(door: Door) -> None:
 
 def test_a_failure_is_shown_with_all_that_is_known(door: Door) -> None:
     """Code, reason, stage, the tasks with theirs."""
-    facts = {"error_code": ErrorCode.PROVIDER_AUTH, "error_message": "401", "fail_stage": "frames", "retry_count": 2}
     door.put(
-        a_project(status=ProjectState.MANUAL_REQUIRED, finished_at=later(9), **facts),
+        a_project(
+            status=ProjectState.MANUAL_REQUIRED,
+            finished_at=later(9),
+            error_code=ErrorCode.PROVIDER_AUTH,
+            error_message="401",
+            fail_stage="frames",
+            retry_count=2,
+        ),
         {STORYBOARD: StageStatus.PASSED, FRAMES: StageStatus.MANUAL_REQUIRED},
     )
     seen = look(door)

@@ -1,5 +1,7 @@
 """What a person decides about one task: stopping it, and settling an outcome that nobody else can know."""
 
+from collections.abc import Callable
+
 import pytest
 
 from comic_pipeline import tasks
@@ -10,7 +12,7 @@ from comic_pipeline.model.project import Tier
 from comic_pipeline.model.task import Attempt, AttemptState, Task, TaskStatus
 from comic_pipeline.model.workflow import ProjectState
 from comic_pipeline.store import attempts, ledger
-from comic_pipeline.store.database import Database
+from comic_pipeline.store.database import Connection, Database
 from comic_pipeline.store.schema import tasks as task_rows
 from comic_pipeline_tests.builders import NOW, a_frame, a_project, begin_project, later
 from comic_pipeline_tests.contracts.store.acts import begin, claimed
@@ -26,9 +28,9 @@ def started(database: Database, *, words: str = "a cat", worker: Worker | None =
         return task, begin(connection, task, worker=worker), worker
 
 
-def lost(database: Database, **facts: str) -> Task:
+def lost(database: Database) -> Task:
     """The same, once the runner has given up looking for it."""
-    task, _, _ = started(database, **facts)
+    task, _, _ = started(database)
     with database.write() as connection:
         ledger.end(
             connection,
@@ -102,7 +104,7 @@ def test_a_job_that_belongs_to_another_task_is_not_adopted(database: Database) -
 @pytest.mark.parametrize(
     "decide", [lambda c, t: tasks.adopt(c, t, job_id="x", by="w"), lambda c, t: tasks.release(c, t, by="w", now=NOW)]
 )
-def test_only_an_unknown_outcome_can_be_settled(database: Database, decide) -> None:
+def test_only_an_unknown_outcome_can_be_settled(database: Database, decide: Callable[[Connection, str], object]) -> None:
     """A task that runs, or is done, has nothing to decide."""
     task, _, _ = started(database)
     with pytest.raises(Refused) as refused, database.write() as connection:

@@ -10,7 +10,7 @@ from comic_pipeline.store import alerts, notifications, projects, readings, stag
 from comic_pipeline.store.database import Connection, Database
 from comic_pipeline.store.schema import attempts, tasks
 from comic_pipeline_tests.builders import NOW, a_project, later
-from comic_pipeline_tests.contracts.store.racing import race
+from comic_pipeline_tests.contracts.store.racing import raced
 
 
 def _step(act: Act, *, alert_id: int | None = None, rule: AlertRule = AlertRule.FAILED_TASKS) -> Step:
@@ -64,7 +64,7 @@ def test_two_looks_at_once_raise_one_alert(database: Database) -> None:
         with database.write() as connection:
             return alerts.apply(connection, _step(Act.RAISE), now=NOW)
 
-    assert sorted(race([raise_it, raise_it])) == [False, True]
+    assert sorted(raced([raise_it, raise_it])) == [False, True]
     with database.read() as connection:
         assert _told(connection) == [NoticeEvent.ALERT_RAISED]
 
@@ -79,13 +79,16 @@ def _task(connection: Connection, name: str, project: str = "p1", *, status: str
     )  # fmt: skip
 
 
-def _attempt(connection: Connection, task: str, number: int, state: str, *, status: int | None = None, **facts: object) -> None:
-    usual = {"provider_id": "ark_video", "cost": Decimal(0), "at": float(number)} | facts
+def _attempt(
+    connection: Connection, task: str, number: int, state: str, *, status: int | None = None, provider_id: str = "ark_video",
+    cost: Decimal = Decimal(0),
+) -> None:  # fmt: skip
+    at = later(number)
     connection.execute(
         attempts.insert().values(
-            task_id=task, number=number, kind="create", provider_id=usual["provider_id"], provider_base_url="", request_hash="",
-            state=state, http_status=status, estimate=Decimal(0), cost=usual["cost"],
-            started_at=later(usual["at"]), finished_at=later(usual["at"]),
+            task_id=task, number=number, kind="create", provider_id=provider_id, provider_base_url="", request_hash="",
+            state=state, http_status=status, estimate=Decimal(0), cost=cost,
+            started_at=at, finished_at=at,
         )
     )  # fmt: skip
 

@@ -1,6 +1,10 @@
 """Attempts: how one create moves from intent to its end, what it costs, and that nothing is sent twice."""
 
+from collections.abc import Callable
+from decimal import Decimal
+
 import pytest
+from sqlalchemy import Connection
 from sqlalchemy.exc import IntegrityError
 
 from comic_pipeline.model.errors import ErrorCode, WorkStopped
@@ -96,8 +100,9 @@ def test_a_failed_attempt_costs_nothing_and_an_unusable_delivery_keeps_its_cost(
         corrected = attempts.mark_failed(
             connection, corrected, http_status=None, provider_code="E", now=later(5), cost=ESTIMATE * 3
         )
-        assert (refused.state, refused.cost, refused.http_status, len(refused.provider_code or "")) == ("failed", 0, 429, 128)
-        assert (unusable.state, unusable.cost, unusable.result) == ("failed", ESTIMATE, None)
+        assert (refused.state, refused.cost) == (AttemptState.FAILED, Decimal(0))
+        assert (refused.http_status, len(refused.provider_code or "")) == (429, 128)
+        assert (unusable.state, unusable.cost, unusable.result) == (AttemptState.FAILED, ESTIMATE, None)
         assert corrected.cost == ESTIMATE * 3
         assert attempts.cost_of(connection, task.task_id) == ESTIMATE * 4
         assert [one.number for one in attempts.of_task(connection, task.task_id)] == [1, 2, 3]
@@ -109,7 +114,7 @@ def test_a_lost_attempt_is_booked_at_its_estimate_and_a_released_one_at_nothing(
         unknown = attempts.mark_unknown(connection, begin(connection, task), now=later(1))
         released = attempts.mark_released(connection, begin(connection, task), now=later(2))
         assert (unknown.state, unknown.cost, unknown.finished_at) == (AttemptState.UNKNOWN, ESTIMATE, later(1))
-        assert (released.state, released.cost, released.finished_at) == (AttemptState.RELEASED, 0, later(2))
+        assert (released.state, released.cost, released.finished_at) == (AttemptState.RELEASED, Decimal(0), later(2))
         assert spent_by(connection, "p1") == ESTIMATE
 
 
@@ -123,7 +128,7 @@ def test_an_ended_attempt_moves_no_more(database: Database, task: Task, ending: 
         else:
             {"unknown": attempts.mark_unknown, "released": attempts.mark_released}[ending](connection, attempt, now=NOW)
         before = attempts.of_task(connection, task.task_id)[-1]
-    late = [
+    late: list[Callable[[Connection], object]] = [
         lambda c: attempts.mark_submitted(c, attempt, request_id="late"),
         lambda c: attempts.mark_succeeded(c, attempt, cost=ESTIMATE, result="{}", now=NOW),
         lambda c: attempts.mark_failed(c, attempt, http_status=None, provider_code="", now=NOW),
@@ -143,7 +148,11 @@ def test_a_second_create_is_refused_while_one_is_open(database: Database, task: 
     """Never a blind second create: as long as an attempt may still turn out to be paid, the gate is closed."""
     with database.write() as connection:
         first = begin(connection, task)
-    for step in (lambda _: first, lambda c: attempts.mark_submitted(c, first, request_id="job-1")):
+    steps: list[Callable[[Connection], object]] = [
+        lambda _: first,
+        lambda c: attempts.mark_submitted(c, first, request_id="job-1"),
+    ]
+    for step in steps:
         with database.write() as connection:
             step(connection)
         with pytest.raises(WorkStopped, match=r"attempt 1 of task .* is still open"), database.write() as connection:

@@ -9,7 +9,8 @@ from sqlalchemy.exc import StatementError
 
 from comic_pipeline.model.errors import ErrorCode
 from comic_pipeline.model.ledger import SpendLimits
-from comic_pipeline.store import attempts, ledger, projects, stages
+from comic_pipeline.model.workflow import Stage, StageStatus
+from comic_pipeline.store import attempts, projects, stages
 from comic_pipeline.store.database import Database
 from comic_pipeline.store.schema import leases
 from comic_pipeline_tests.builders import NOW, a_frame, a_project, begin_project
@@ -52,7 +53,7 @@ def test_a_negative_amount_is_refused_by_the_books(database: Database) -> None:
     """A negative estimate would make room in a budget; no attempt may carry one."""
     with database.write() as connection:
         worker = begin_project(connection, a_project())
-        task = ledger.claim(connection, a_frame(), worker, now=NOW).task
+        task = claimed(connection, a_frame(), worker)
     statement = text(
         "INSERT INTO attempts (task_id, number, kind, provider_id, provider_base_url, request_hash, state, estimate, started_at)"
         " VALUES (:task, 1, 'create', 'ark', 'u', 'h', 'intent', -1, '2026-01-01 00:00:00')"
@@ -93,8 +94,8 @@ def test_a_default_time_inside_an_expression_is_stored_like_any_other(database: 
     shanghai = NOW.astimezone(timezone(timedelta(hours=8)))
     with database.write() as connection:
         begin_project(connection, a_project())
-        stages.end(connection, "stage-p1", status=stages.StageStatus.FAILED, code=ErrorCode.UNKNOWN_ERROR, message="", now=NOW)
-        stages.request(connection, "p1", stages.Stage.FRAMES, stage_id="s2", priority=0, now=NOW)
+        stages.end(connection, "stage-p1", status=StageStatus.FAILED, code=ErrorCode.UNKNOWN_ERROR, message="", now=NOW)
+        stages.request(connection, "p1", Stage.FRAMES, stage_id="s2", priority=0, now=NOW)
         assert stages.claim(connection, "s2", run_id="r", now=shanghai)
         row = stages.get(connection, "s2")
     assert row is not None

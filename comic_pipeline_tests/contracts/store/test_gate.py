@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import Connection, text
 
 from comic_pipeline.model.errors import ErrorCode, OutcomeUnknown, WorkStopped
-from comic_pipeline.model.ledger import Claimed, SpendLimits
+from comic_pipeline.model.ledger import Claimed, SpendLimits, Worker
 from comic_pipeline.model.task import Attempt, AttemptState, Task, TaskStatus
 from comic_pipeline.model.workflow import Stage, StageStatus
 from comic_pipeline.store import attempts, cancelling, ledger, projects, stages
@@ -29,10 +29,18 @@ def task(database: Database) -> Task:
         return claimed(connection, a_frame(), worker)
 
 
-def _refused(database: Database, task: Task, **facts: object) -> ErrorCode:
+def _refused(
+    database: Database,
+    task: Task,
+    *,
+    worker: Worker | None = None,
+    estimate: str = "0.22",
+    limits: SpendLimits = AMPLE,
+    at: datetime = NOW,
+) -> ErrorCode:
     """The code with which the gate refuses; nothing may have been written."""
     with pytest.raises(WorkStopped) as stopped, database.write() as connection:
-        begin(connection, task, **facts)  # type: ignore[arg-type]
+        begin(connection, task, worker=worker, estimate=estimate, limits=limits, at=at)
     return stopped.value.code
 
 
@@ -50,10 +58,10 @@ def test_only_the_holder_of_the_lease_may_create(database: Database, task: Task)
         assert attempts.of_task(connection, task.task_id) == []
 
 
-@pytest.mark.parametrize("wrong", [{"run_id": "run-zombie"}, {"stage_id": "stage-other"}])
-def test_only_the_run_that_owns_the_stage_may_create(database: Database, task: Task, wrong: dict[str, str]) -> None:
+@pytest.mark.parametrize("worker", [replace(a_worker(), run_id="run-zombie"), replace(a_worker(), stage_id="stage-other")])
+def test_only_the_run_that_owns_the_stage_may_create(database: Database, task: Task, worker: Worker) -> None:
     """A zombie with a valid lease but without its stage row never pays."""
-    assert _refused(database, task, worker=replace(a_worker(), **wrong)) is ErrorCode.CONFLICT
+    assert _refused(database, task, worker=worker) is ErrorCode.CONFLICT
 
 
 def test_no_create_after_the_stage_has_ended(database: Database, task: Task) -> None:
@@ -173,10 +181,10 @@ def test_the_breaker_counts_every_create_of_the_project(database: Database, task
         begin(connection, task, limits=replace(two_each, attempts=5))
 
 
-def _begin(database: Database, task: Task, **facts: object) -> Callable[[], Attempt]:
+def _begin(database: Database, task: Task, *, estimate: str = "0.22", limits: SpendLimits = AMPLE) -> Callable[[], Attempt]:
     def act() -> Attempt:
         with database.write() as connection:
-            return begin(connection, task, **facts)  # type: ignore[arg-type]
+            return begin(connection, task, estimate=estimate, limits=limits)
 
     return act
 
@@ -223,7 +231,8 @@ def test_two_attempts_that_find_one_job_at_once_do_not_share_it(database: Databa
     with database.write() as connection:
         attempts.mark_submitted(connection, first, request_id="job-1")
         late = start_blocked(take)
-    assert isinstance(outcome(late), OutcomeUnknown)
+    refused = outcome(late)
+    assert isinstance(refused, OutcomeUnknown)
     with database.read() as connection:
         assert attempts.get(connection, second.task_id, second.number).state is AttemptState.INTENT
 

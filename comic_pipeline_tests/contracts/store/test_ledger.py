@@ -2,19 +2,21 @@
 
 from collections.abc import Callable
 from datetime import datetime
+from decimal import Decimal
+from functools import partial
 
 import pytest
 from sqlalchemy import Connection, text
 from sqlalchemy.exc import IntegrityError
 
 from comic_pipeline.model.errors import ErrorCode, WorkStopped
-from comic_pipeline.model.ledger import Claim, Claimed, Ended, Finished, Held, NotYet
+from comic_pipeline.model.ledger import Claim, Claimed, Ended, Finished, Held, NewTask, NotYet
 from comic_pipeline.model.task import AttemptState, Task, TaskStatus, TaskType
 from comic_pipeline.store import attempts, cancelling, ledger, projects
 from comic_pipeline.store.database import Database
 from comic_pipeline_tests.builders import NOW, a_frame, a_picture, a_project, a_worker, begin_project, later
 from comic_pipeline_tests.contracts.store.acts import begin, claimed
-from comic_pipeline_tests.contracts.store.racing import race
+from comic_pipeline_tests.contracts.store.racing import raced
 
 
 @pytest.fixture
@@ -162,7 +164,7 @@ def test_what_has_ended_or_goes_on_is_left_as_it_is(started: Database) -> None:
 
 def test_racing_workers_get_one_claim(started: Database) -> None:
     """Four workers, one input, one moment: exactly one Claimed, the others are told to wait, one row."""
-    outcomes = race([lambda name=name: _claim(started, name) for name in ("w1", "w2", "w3", "w4")])  # type: ignore[misc]
+    outcomes = raced([partial(_claim, started, name) for name in ("w1", "w2", "w3", "w4")])
     assert sum(isinstance(outcome, Claimed) for outcome in outcomes) == 1, outcomes
     assert [outcome for outcome in outcomes if not isinstance(outcome, Claimed)] == [Held(later(60))] * 3
     with started.read() as connection:
@@ -172,7 +174,7 @@ def test_racing_workers_get_one_claim(started: Database) -> None:
 def test_racing_workers_get_one_claim_of_a_dead_lease(started: Database) -> None:
     """The same when a lease has expired: two rescuers, one takes over."""
     _claim(started, "w1")
-    outcomes = race([lambda name=name: _claim(started, name, later(60)) for name in ("w2", "w3")])  # type: ignore[misc]
+    outcomes = raced([partial(_claim, started, name, later(60)) for name in ("w2", "w3")])
     assert sorted(type(outcome).__name__ for outcome in outcomes) == ["Claimed", "Held"]
 
 
@@ -276,7 +278,7 @@ def test_cancel_and_claim_at_once_agree(started: Database) -> None:
             _cancel(connection)
 
     acts: list[Callable[[], object]] = [cancel, lambda: _claim(started, "w1")]
-    _, claim = race(acts)
+    _, claim = raced(acts)
     with started.read() as connection:
         (task,) = ledger.of_project(connection, "p1")
     assert task.cancel_requested
@@ -335,7 +337,7 @@ def test_a_second_finisher_changes_only_the_cost(started: Database) -> None:
         ledger.succeed(connection, task.task_id, a_picture("first"), now=later(1))
         connection.execute(text("UPDATE attempts SET cost = 5"))
         again = ledger.succeed(connection, task.task_id, a_picture("second"), now=later(2))
-    assert (again.output, again.finished_at, again.cost_actual) == (a_picture("first"), later(1), 5)
+    assert (again.output, again.finished_at, again.cost_actual) == (a_picture("first"), later(1), Decimal(5))
 
 
 def test_success_without_an_output_is_refused(started: Database) -> None:
@@ -353,17 +355,20 @@ def test_an_unknown_task_is_a_lookup_error(database: Database) -> None:
 
 def test_one_active_task_per_relation(database: Database) -> None:
     """Script-desk work: one active task for one entity; the next one when that has ended. Other entities are not concerned."""
-    related = {"relation_type": "portrait", "relation_entity_id": "e1"}
+
+    def portrait(words: str, entity: str = "e1") -> NewTask:
+        return a_frame(words=words, relation_type="portrait", relation_entity_id=entity)
+
     with database.write() as connection:
-        ledger.want(connection, a_frame(words="1", **related), now=NOW)
-        ledger.want(connection, a_frame(words="2", relation_type="portrait", relation_entity_id="e2"), now=NOW)
+        ledger.want(connection, portrait("1"), now=NOW)
+        ledger.want(connection, portrait("2", "e2"), now=NOW)
         ledger.want(connection, a_frame(words="3"), now=NOW)
         ledger.want(connection, a_frame(words="4"), now=NOW)
     with pytest.raises(IntegrityError), database.write() as connection:
-        ledger.want(connection, a_frame(words="5", **related), now=NOW)
+        ledger.want(connection, portrait("5"), now=NOW)
     with database.write() as connection:
         cancelling.cancel_project(connection, "p1", reason="", now=NOW)
-        ledger.want(connection, a_frame(words="5", **related), now=NOW)
+        ledger.want(connection, portrait("5"), now=NOW)
 
 
 def test_the_median_time_is_that_of_finished_tasks_of_type_and_provider(started: Database) -> None:

@@ -2,6 +2,7 @@
 
 import threading
 from datetime import datetime, timedelta
+from functools import partial
 
 from sqlalchemy import func, select
 
@@ -9,7 +10,7 @@ from comic_pipeline.store import limits
 from comic_pipeline.store.database import Database
 from comic_pipeline.store.schema import provider_slots
 from comic_pipeline_tests.builders import NOW, later
-from comic_pipeline_tests.contracts.store.racing import race
+from comic_pipeline_tests.contracts.store.racing import raced
 
 
 def _take(database: Database, holder: str, *, jobs: int = 2, at: datetime = NOW, provider: str = "ark") -> bool:
@@ -37,7 +38,9 @@ def test_taking_again_keeps_the_same_slot(database: Database) -> None:
 
 def test_a_holder_that_asks_twice_at_once_has_one_slot(database: Database) -> None:
     """Otherwise its second slot would be renewed by nobody and given back by chance."""
-    race([lambda: _take(database, "a")] * 4)
+    # On Postgres a racer may be told to wait although its holder has just got a slot: asked again, it keeps that one.
+    assert any(raced([lambda: _take(database, "a")] * 4))
+    assert _take(database, "a")
     assert _take(database, "b")
     assert not _take(database, "c")
 
@@ -84,14 +87,14 @@ def test_many_threads_never_hold_more_than_the_limit(database: Database) -> None
             done += 1
         return done
 
-    outcomes = race([lambda name=str(number): work(name) for number in range(8)])  # type: ignore[misc]
+    outcomes = raced([partial(work, str(number)) for number in range(8)])
     assert outcomes == [4] * 8
     assert peak <= 3
 
 
 def test_free_slots_are_found_although_others_take_theirs_meanwhile(database: Database) -> None:
     """Eight processes at once, eight slots: nobody is sent away only because a neighbour took the slot that it had seen free."""
-    outcomes = race([lambda name=str(number): _take(database, name, jobs=8) for number in range(8)])  # type: ignore[misc]
+    outcomes = raced([partial(_take, database, str(number), jobs=8) for number in range(8)])
     assert outcomes == [True] * 8
 
 
@@ -113,7 +116,7 @@ def test_turns_lie_apart_by_the_step(database: Database) -> None:
 
 def test_contending_threads_get_turns_exactly_apart(database: Database) -> None:
     """Eight threads, 32 turns, one moment: all different, exactly a step apart, none lost."""
-    assert _moments(race([lambda: [_turn(database) for _ in range(4)]] * 8)) == _every_step(32)
+    assert _moments(raced([lambda: [_turn(database) for _ in range(4)]] * 8)) == _every_step(32)
 
 
 def test_departures_lie_apart_although_turns_were_late(database: Database) -> None:
@@ -156,7 +159,7 @@ def test_a_clock_that_was_wrong_stops_nobody_for_long(database: Database) -> Non
 
 def test_contending_threads_depart_exactly_apart(database: Database) -> None:
     """Eight threads over their own connections, 32 creates ready at one moment."""
-    assert _moments(race([lambda: [_departure(database) for _ in range(4)]] * 8)) == _every_step(32)
+    assert _moments(raced([lambda: [_departure(database) for _ in range(4)]] * 8)) == _every_step(32)
 
 
 def _moments(outcomes: list[list[datetime] | Exception]) -> list[datetime]:
@@ -195,7 +198,7 @@ def test_of_many_takers_one_gets_the_lease(database: Database) -> None:
     """Free or expired: exactly one of those who ask at the same moment."""
     for at in (NOW, later(100)):
         names = [f"{at.second}-{number}" for number in range(4)]
-        outcomes = race([lambda name=name, at=at: _lease(database, name, at) for name in names])  # type: ignore[misc]
+        outcomes = raced([partial(_lease, database, name, at) for name in names])
         assert sorted(outcomes) == [False, False, False, True]
 
 

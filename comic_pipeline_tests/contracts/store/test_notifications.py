@@ -7,7 +7,7 @@ from comic_pipeline.model.workflow import ACTIVE_PROJECT_STATES, ProjectState
 from comic_pipeline.store import notifications, projects
 from comic_pipeline.store.database import Connection, Database
 from comic_pipeline_tests.builders import NOW, a_project, later
-from comic_pipeline_tests.contracts.store.racing import race
+from comic_pipeline_tests.contracts.store.racing import raced
 
 
 def _tell(connection: Connection, project_id: str = "p1", *, at: float = 0, state: ProjectState = ProjectState.FAILED) -> None:
@@ -111,7 +111,7 @@ def test_of_two_senders_one_has_it(filled: Database) -> None:
         with filled.write() as connection:
             return notifications.take(connection, notice_id, holder=holder, now=later(100), seconds=30) is not None
 
-    assert sorted(race([lambda: take("a"), lambda: take("b")])) == [False, True]
+    assert sorted(raced([lambda: take("a"), lambda: take("b")])) == [False, True]
 
 
 def test_a_dead_sender_is_succeeded_and_cannot_speak_any_more(filled: Database) -> None:

@@ -6,7 +6,7 @@ from sqlalchemy.exc import IntegrityError
 from comic_pipeline.model.errors import ErrorCode, WorkStopped
 from comic_pipeline.model.workflow import Stage, StageStatus
 from comic_pipeline.store import projects, stages
-from comic_pipeline.store.database import Database
+from comic_pipeline.store.database import Connection, Database
 from comic_pipeline_tests.builders import NOW, a_project, later
 from comic_pipeline_tests.contracts.store.racing import outcome, race, start_blocked
 
@@ -31,11 +31,11 @@ def test_a_second_active_round_is_refused(requested: Database) -> None:
             stages.request(connection, "p1", Stage.FRAMES, stage_id="s2", priority=20, now=NOW)
 
 
-def _queue(connection: object) -> None:
+def _queue(connection: Connection) -> None:
     assert stages.mark_queued(connection, "s1", run_id="r1", now=NOW)
 
 
-def _claim(connection: object) -> None:
+def _claim(connection: Connection) -> None:
     assert stages.claim(connection, "s1", run_id="r1", now=NOW)
 
 

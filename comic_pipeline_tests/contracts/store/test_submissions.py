@@ -1,6 +1,8 @@
 """Requests from outside: stored once, answered once, in order."""
 
+from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from sqlalchemy import text
@@ -14,13 +16,12 @@ from comic_pipeline.store import submissions
 from comic_pipeline.store.database import Database
 from comic_pipeline.store.submissions import NewSubmission
 from comic_pipeline_tests.builders import NOW, later
-from comic_pipeline_tests.contracts.store.racing import race
+from comic_pipeline_tests.contracts.store.racing import race, raced
 
 
-def a_wish(user: str = "user-1", **facts: object) -> NewSubmission:
+def a_wish(user: str = "user-1", **facts: Any) -> NewSubmission:
     """A request for a film."""
-    usual = {"kind": SubmissionKind.PRODUCE, "user_id": user, "tier": Tier.FREE, "payload": '{"idea":"猫"}'}
-    return NewSubmission(**(usual | facts))  # type: ignore[arg-type]
+    return replace(NewSubmission(SubmissionKind.PRODUCE, user_id=user, tier=Tier.FREE, payload='{"idea":"猫"}'), **facts)
 
 
 def test_the_same_key_finds_the_first_request(database: Database) -> None:
@@ -51,7 +52,7 @@ def test_the_same_key_from_many_threads_makes_one_request(database: Database) ->
             submission, made = submissions.insert(connection, a_wish(key="k"), now=NOW)
             return submission.id, made
 
-    outcomes = race([send] * 8)
+    outcomes = raced([send] * 8)
     assert len({number for number, _ in outcomes}) == 1
     assert sum(made for _, made in outcomes) == 1
 
@@ -171,7 +172,7 @@ def test_two_reconcilers_decide_a_request_once(database: Database) -> None:
         with database.write() as connection:
             return submissions.reject(connection, number, code=ErrorCode.QUOTA_NOT_ENOUGH, message="no", now=NOW)
 
-    assert sorted(race([accept, reject])) == [False, True]
+    assert sorted(raced([accept, reject])) == [False, True]
 
 
 def test_the_quota_counts_new_films_of_one_user_and_day(database: Database) -> None:

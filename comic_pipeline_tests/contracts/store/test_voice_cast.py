@@ -1,5 +1,7 @@
 """Voices of a project's speakers, remembered."""
 
+from collections.abc import Mapping
+
 from comic_pipeline.store import projects, voice_cast
 from comic_pipeline.store.database import Database
 from comic_pipeline_tests.builders import NOW, a_project
@@ -10,7 +12,7 @@ def test_voices_are_remembered_by_project_and_provider(database: Database) -> No
     seen: list[dict[str, str]] = []
 
     def choose(project: str, provider: str, **voices: str) -> dict[str, str]:
-        def decide(kept):
+        def decide(kept: Mapping[str, str]) -> dict[str, str]:
             seen.append(dict(kept))
             return voices
 
