@@ -301,8 +301,8 @@ def test_temporary_things_go_after_a_day_unless_they_are_paid_and_waiting(databa
     for key in ("staging/t-1", "staging/t-2", "doctor/probe.txt"):
         objects.put(key, b"12345", mime="text/plain")
     with database.write() as connection:
-        claim = ledger.claim(connection, a_frame(PROJECT), a_worker(), now=NOW)
-        row = {"task_id": claim.task.task_id, "number": 1, "kind": "create", "provider_id": "p", "provider_base_url": ""}  # type: ignore[union-attr]
+        task = claimed(connection, a_frame(PROJECT), a_worker())
+        row = {"task_id": task.task_id, "number": 1, "kind": "create", "provider_id": "p", "provider_base_url": ""}
         values = row | {"request_hash": "", "state": "succeeded", "estimate": 0, "cost": 1, "started_at": NOW}
         connection.execute(attempts.insert().values(**values, result=json.dumps({"staged": "staging/t-1"})))
     assert [one.count for one in _cleaner(database, objects, days=0.9).clean()] == [0] * 6

@@ -94,7 +94,9 @@ def test_the_job_reports_until_it_is_told_to_delete(database: Database, tmp_path
         (output,) = [event for event in done.all_events if event.event_type_value == "STEP_OUTPUT"]
     metadata = output.step_output_data.metadata
     assert metadata["dry_run"].value is (dry_run is None)
-    rows = {row.data["what"]: row.data for row in metadata["found" if dry_run is None else "removed"].value.records}
+    table = metadata["found" if dry_run is None else "removed"]
+    assert isinstance(table, dg.TableMetadataValue)
+    rows = {row.data["what"]: row.data for row in table.records}
     assert rows["unfinished writes"] == {"what": "unfinished writes", "how many": 1, "bytes": 4}
     assert partial.exists() is (dry_run is None)
 

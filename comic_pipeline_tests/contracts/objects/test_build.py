@@ -9,13 +9,13 @@ from comic_pipeline.objects.build import open_objects
 from comic_pipeline.objects.folder import FolderStore
 from comic_pipeline.objects.s3 import S3Store
 from comic_pipeline.objects.store import link
-from comic_pipeline.settings import Settings
+from comic_pipeline.settings import load_settings
 from comic_pipeline_tests.s3 import S3Server
 
 
 def test_by_default_objects_lie_below_the_home(tmp_path: Path) -> None:
     """Where the webserver serves them, and nowhere near the database."""
-    store = open_objects(Settings(home=tmp_path, objects="", media_url="/logs/objects"))
+    store = open_objects(load_settings(home=tmp_path, objects="", media_url="/logs/objects"))
 
     store.put("p/a.png", b"x", mime="image/png")
 
@@ -26,7 +26,7 @@ def test_by_default_objects_lie_below_the_home(tmp_path: Path) -> None:
 def test_an_s3_address_opens_s3(s3_variables: S3Server, tmp_path: Path) -> None:
     """With the endpoint of AWS_ENDPOINT_URL_S3."""
     address = f"s3://{s3_variables.make_bucket()}/films"
-    store = open_objects(Settings(home=tmp_path, objects=address, s3_endpoint=s3_variables.endpoint))
+    store = open_objects(load_settings(home=tmp_path, objects=address, s3_endpoint=s3_variables.endpoint))
 
     store.put("p/a.png", b"x", mime="image/png")
 
@@ -37,7 +37,7 @@ def test_an_s3_address_opens_s3(s3_variables: S3Server, tmp_path: Path) -> None:
 def test_other_kinds_of_address_are_refused(tmp_path: Path) -> None:
     """They would otherwise become a folder of that odd name."""
     with pytest.raises(Refused, match="gs://"):
-        open_objects(Settings(home=tmp_path, objects="gs://bucket/films"))
+        open_objects(load_settings(home=tmp_path, objects="gs://bucket/films"))
 
 
 @pytest.mark.parametrize(

@@ -57,6 +57,8 @@ def _kill_while_putting(root: Path) -> list[Path]:
     """Start a process that puts 64 MB and kill it once bytes are on their way; the files that it left half written."""
     command = [sys.executable, "-c", _PUT_64_MB, str(root), KEY]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as writer:
+        assert writer.stdout is not None
+        assert writer.stdin is not None
         writer.stdout.readline()
         writer.stdin.write(b"go\n")
         writer.stdin.flush()

@@ -142,7 +142,8 @@ def test_every_number_of_a_day_is_right_to_the_border(database: Database, object
     """Read back from the Parquet file: what was at midnight in Shanghai belongs to the day that begins, and to no other."""
     _fill(database)
     table = read_parquet(objects.get(report_day(database, objects, DAY).table.key)).read_all()
-    assert [(field.name, field.metadata_str["meaning"]) for field in table.schema] == [(n, m) for n, _, m in PRODUCTION_COLUMNS]
+    meanings = {name: table.schema.field(name).metadata_str["meaning"] for name in table.column_names}
+    assert list(meanings.items()) == [(name, meaning) for name, _, meaning in PRODUCTION_COLUMNS]
     rows = list(zip(*(table.column(name).to_pylist() for name in table.column_names), strict=True))
     assert {row[0] for row in rows} == {DAY}
     found = {row[1:6]: (row[6], row[7]) for row in rows}

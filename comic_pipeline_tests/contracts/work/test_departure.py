@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from decimal import Decimal
 from itertools import pairwise
 from typing import Any
 
@@ -102,7 +103,7 @@ def test_a_stop_while_the_gate_waits_sends_nothing_and_pays_nothing(bench: Bench
     images.plan("build", _another_leaves(bench, images, in_seconds=30))
     desk = bench.desk(rules=limited(images, jobs=1, qps=1))
     assert _beside(make(desk, an_order(images)), lambda task: task.cancel(), bench=bench, after=5) == 0
-    assert (images.sent, bench.states(), bench.spent(), bench.slots()) == ([], ["released"], 0, 0)
+    assert (images.sent, bench.states(), bench.spent(), bench.slots()) == ([], ["released"], Decimal(0), 0)
     assert (bench.task().status, bench.task().lease_owner) == (TaskStatus.RUNNING, None)
     bench.make(an_order(images), desk=bench.desk("w2"))
     assert (len(images.sent), bench.states(), bench.spent()) == (1, ["released", "succeeded"], images.price)
@@ -114,7 +115,7 @@ def test_a_cancel_while_the_gate_waits_sends_nothing(bench: Bench, videos: Scrip
     videos.plan("build", _another_leaves(bench, videos, in_seconds=30))
     desk = bench.desk(rules=limited(videos, jobs=1, qps=1))
     assert _beside(make(desk, an_order(videos)), lambda _: bench.cancel(), bench=bench, after=5) == pytest.approx(25.94)
-    assert (videos.sent, bench.states(), bench.spent()) == ([], ["released"], 0)
+    assert (videos.sent, bench.states(), bench.spent()) == ([], ["released"], Decimal(0))
     assert bench.task().status is TaskStatus.CANCELLED
 
 
@@ -123,7 +124,7 @@ def test_a_cancel_without_a_limit_is_heard_before_the_request_leaves(bench: Benc
     """Between promise and request a person cancels: no limit, no wait, and still nothing is sent."""
     images.plan("build", bench.cancel)
     assert bench.refused(an_order(images)).code is ErrorCode.CANCELLED
-    assert (images.sent, bench.states(), bench.spent()) == ([], ["released"], 0)
+    assert (images.sent, bench.states(), bench.spent()) == ([], ["released"], Decimal(0))
 
 
 def test_a_run_that_was_frozen_before_its_request_left_sends_nothing(bench: Bench, videos: ScriptedProvider) -> None:
@@ -135,7 +136,7 @@ def test_a_run_that_was_frozen_before_its_request_left_sends_nothing(bench: Benc
 
     videos.plan("build", meanwhile)
     assert bench.refused(an_order(videos)).code is ErrorCode.CONFLICT
-    assert (videos.sent, bench.states(), bench.spent()) == ([], ["released"], 0)
+    assert (videos.sent, bench.states(), bench.spent()) == ([], ["released"], Decimal(0))
 
 
 @SQLITE
@@ -149,7 +150,7 @@ def test_a_database_that_is_away_at_the_gate_sends_nothing(
 
     images.plan("build", away)
     error = bench.refused(an_order(images), desk=bench.desk(database=flickering, rules=limited(images, jobs=1, qps=1)))
-    assert (error.code, images.sent, bench.spent()) == (StorageFault("").code, [], 0)
+    assert (error.code, images.sent, bench.spent()) == (StorageFault("").code, [], Decimal(0))
     bench.clock.advance(600)
     bench.make(an_order(images), desk=bench.desk("w2"))
     assert len(images.sent) == 1

@@ -1,5 +1,7 @@
 """From the provider's link to our store: a download that fails is repeated for long, and never makes a create."""
 
+from decimal import Decimal
+
 import pytest
 
 from comic_pipeline.model.errors import ErrorCode, MediaFault, ProviderFault, StorageFault
@@ -106,7 +108,7 @@ def test_a_free_file_that_stays_broken_stays_free(bench: Bench, local: ScriptedP
         raise MediaFault(ErrorCode.PROVIDER_ERROR, f"{len(data)} bytes of nothing")
 
     bench.refused(an_order(local, verify=unusable))
-    assert (bench.states(), bench.spent()) == (["failed"], 0)
+    assert (bench.states(), bench.spent()) == (["failed"], Decimal(0))
 
 
 def test_a_broken_file_at_the_very_last_look_is_no_crash(bench: Bench, videos: ScriptedProvider) -> None:

@@ -14,11 +14,11 @@ from comic_pipeline.providers.interface import CancelOutcome, JobStatus, Phase
 from comic_pipeline.store import attempts, ledger
 from comic_pipeline.store.database import Database
 from comic_pipeline.store.schema import projects as project_rows
-from comic_pipeline.work.orders import Round
+from comic_pipeline.work.orders import Order, Round, Rules
 from comic_pipeline.work.runner import make, make_all
 from comic_pipeline_tests.builders import a_worker, later
 from comic_pipeline_tests.contracts.work.bench import RULES, Bench, an_order, limited, repaired, then
-from comic_pipeline_tests.fakes import ScriptedProvider, delivery
+from comic_pipeline_tests.fakes import ScriptedProvider, Wish, delivery
 
 BUSY = ProviderFault(ErrorCode.PROVIDER_ERROR, "busy", http_status=503)
 QUEUED = JobStatus(Phase.QUEUED, word="queued")
@@ -141,11 +141,11 @@ def test_a_cancel_stops_the_creates_that_wait_for_their_turn(bench: Bench, image
         finished.settle(now=bench.clock.now())
 
 
-def _cancelled_after(bench: Bench, seconds: float, order: object, *, rules: object = RULES) -> float:
+def _cancelled_after(bench: Bench, seconds: float, order: Order[Wish], *, rules: Rules = RULES) -> float:
     """Make `order`, cancel after `seconds`; how long after that it stopped."""
 
     async def main() -> None:
-        making = asyncio.ensure_future(make(bench.desk(rules=rules), order))  # type: ignore[arg-type]
+        making = asyncio.ensure_future(make(bench.desk(rules=rules), order))
         await bench.clock.sleep(seconds)
         bench.cancel()
         with pytest.raises(WorkStopped, match="CANCELLED"):
@@ -212,7 +212,7 @@ def test_a_queued_job_of_a_cancelled_project_is_dropped_at_the_provider(bench: B
     videos.plan("cancel", CancelOutcome.CANCELLED)
     assert bench.refused(an_order(videos)).code is ErrorCode.CANCELLED
     (attempt,) = bench.attempts()
-    assert (videos.dropped, attempt.state, attempt.cost) == (["job-1"], AttemptState.FAILED, 0)
+    assert (videos.dropped, attempt.state, attempt.cost) == (["job-1"], AttemptState.FAILED, Decimal(0))
     assert bench.task().status is TaskStatus.CANCELLED
     bench.retry()
     bench.make(an_order(videos))
@@ -229,8 +229,8 @@ def test_cancel_after_a_retry_is_about_the_retrys_own_job(bench: Bench, videos: 
     assert bench.refused(an_order(videos)).code is ErrorCode.CANCELLED
     assert videos.dropped == ["job-2"]
     assert [(one.provider_request_id, one.state, one.cost) for one in bench.attempts()] == [
-        ("job-1", AttemptState.FAILED, 0),
-        ("job-2", AttemptState.FAILED, 0),
+        ("job-1", AttemptState.FAILED, Decimal(0)),
+        ("job-2", AttemptState.FAILED, Decimal(0)),
     ]
 
 
@@ -282,7 +282,7 @@ def test_a_provider_that_always_fails_is_not_asked_for_ever(bench: Bench, images
             break
     assert len(images.sent) == 10
     assert [one.code for one in finished.failures] == [ErrorCode.BUDGET_EXCEEDED]
-    assert (bench.task().status, bench.spent()) == (TaskStatus.MANUAL_REQUIRED, 0)
+    assert (bench.task().status, bench.spent()) == (TaskStatus.MANUAL_REQUIRED, Decimal(0))
 
 
 def test_no_input_is_no_task(bench: Bench, images: ScriptedProvider) -> None:

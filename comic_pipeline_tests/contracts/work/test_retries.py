@@ -74,7 +74,7 @@ def test_rounds_wait_longer_each_time_and_end_with_a_person(bench: Bench, images
     assert (refused.code, isinstance(refused, PostponedError)) == (ErrorCode.PROVIDER_RATE_LIMIT, False)
     task = bench.task()
     assert (task.status, task.retry_count, task.error_code) == (TaskStatus.MANUAL_REQUIRED, 3, ErrorCode.PROVIDER_RATE_LIMIT)
-    assert (len(images.sent), bench.spent()) == (16, 0)
+    assert (len(images.sent), bench.spent()) == (16, Decimal(0))
     assert bench.refused(an_order(images), desk=bench.desk("w5")).code is ErrorCode.PROVIDER_RATE_LIMIT
     assert len(images.sent) == 16
 
@@ -102,7 +102,7 @@ def test_a_permanent_error_is_sent_once(bench: Bench, images: ScriptedProvider, 
     """One create, no second round; it ends where the code says, and only a person's retry opens it again."""
     images.plan("submit", ProviderFault(code, "no", http_status=400, provider_code="No"))
     assert bench.refused(an_order(images)).code is code
-    assert (bench.task().status, bench.task().error_code, bench.spent()) == (status, code, 0)
+    assert (bench.task().status, bench.task().error_code, bench.spent()) == (status, code, Decimal(0))
     assert bench.refused(an_order(images), desk=bench.desk("w2")).code is code
     assert len(images.sent) == 1
     bench.retry()

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Coroutine
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -93,7 +94,7 @@ def test_local_work_is_stopped_at_once(bench: Bench, local: ScriptedProvider) ->
     assert _stopped(bench, make(bench.desk(), an_order(local)), after=1) == 0
     assert bench.task().lease_owner is None
     bench.make(an_order(local), desk=bench.desk("w2"))
-    assert (bench.states(), bench.spent()) == (["released", "succeeded"], 0)
+    assert (bench.states(), bench.spent()) == (["released", "succeeded"], Decimal(0))
 
 
 @pytest.mark.parametrize("waiting_for", ["slot", "turn", "next try", "next round", "download", "lost job"])

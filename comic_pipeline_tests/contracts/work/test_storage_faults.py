@@ -10,7 +10,7 @@ from comic_pipeline.objects.folder import FolderStore
 from comic_pipeline.work.orders import PostponedError, Round
 from comic_pipeline.work.runner import make_all
 from comic_pipeline_tests.contracts.work.bench import Bench, Flickering, Rival, an_order, limited, repaired
-from comic_pipeline_tests.fakes import ScriptedProvider, Wish
+from comic_pipeline_tests.fakes import ScriptedProvider, Verb, Wish
 
 
 def test_the_id_of_a_job_survives_a_database_that_restarts(
@@ -32,10 +32,10 @@ def test_an_answer_survives_a_database_that_restarts(bench: Bench, flickering: F
 
 @pytest.mark.parametrize("verb", ["submit", "poll", "fetch"])
 def test_commits_that_went_through_unseen_are_not_done_twice(
-    bench: Bench, flickering: Flickering, videos: ScriptedProvider, verb: str
+    bench: Bench, flickering: Flickering, videos: ScriptedProvider, verb: Verb
 ) -> None:
     """The connection breaks during the commit, which succeeds: the second try finds it done. One create, one cost."""
-    videos.plan(verb, lambda: setattr(flickering, "unsure", 2))  # type: ignore[arg-type]
+    videos.plan(verb, lambda: setattr(flickering, "unsure", 2))
     made = bench.make(an_order(videos), desk=bench.desk(database=flickering))
     assert (len(videos.sent), made.made.cost) == (1, videos.price)
     assert (bench.states(), bench.spent(), bench.task().status) == (["succeeded"], videos.price, TaskStatus.SUCCESS)
@@ -144,7 +144,9 @@ def test_a_missed_renewal_is_made_up_for(bench: Bench, flickering: Flickering, v
         flickering.away = 1
         await bench.clock.sleep(30)
         owners.append(bench.task().lease_owner)
-        assert bench.task().lease_expires_at > bench.clock.now()  # type: ignore[operator]
+        expires = bench.task().lease_expires_at
+        assert expires is not None
+        assert expires > bench.clock.now()
 
     videos.plan("submit", long)
     bench.make(an_order(videos), desk=bench.desk(database=flickering))

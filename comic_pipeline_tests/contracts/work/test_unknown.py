@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
+from decimal import Decimal
 
 from comic_pipeline.model.errors import ErrorCode, OutcomeUnknown, ProviderFault
 from comic_pipeline.model.task import TaskStatus
@@ -194,7 +195,7 @@ def test_creates_that_never_arrive_are_not_repeated_for_ever(bench: Bench, video
     videos.always("submit", Dropped(accepted=False))
     refused = bench.refused(an_order(videos))
     assert isinstance(refused, PostponedError)
-    assert (refused.code, len(videos.sent), bench.spent()) == (ErrorCode.PROVIDER_TIMEOUT, 5, 0)
+    assert (refused.code, len(videos.sent), bench.spent()) == (ErrorCode.PROVIDER_TIMEOUT, 5, Decimal(0))
     for name in ("w2", "w3", "w4"):
         refused = bench.refused(an_order(videos), desk=bench.desk(name))
     assert (isinstance(refused, PostponedError), len(videos.sent)) == (False, 8)

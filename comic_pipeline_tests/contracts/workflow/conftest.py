@@ -1,5 +1,6 @@
 """A world with nothing in it, and a way to put rows into it that constraints forbid."""
 
+import sqlite3
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -26,8 +27,8 @@ def unguarded(database: Database) -> Iterator[Callable[[str, str], None]]:  # no
     """Takes a CHECK constraint (table, name) away for the rest of the test, as a hand at the database's console would."""
     dropped: list[tuple[str, str, str]] = []
 
-    def without_checks(connection: object, _record: object, _proxy: object) -> None:
-        connection.execute("PRAGMA ignore_check_constraints=ON")  # type: ignore[attr-defined]  # sqlite3's own connection
+    def without_checks(connection: sqlite3.Connection, _record: object, _proxy: object) -> None:
+        connection.execute("PRAGMA ignore_check_constraints=ON")
 
     def drop(table: str, name: str) -> None:
         if database.dialect == "sqlite":

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import pytest
 from sqlalchemy import text
@@ -9,8 +10,10 @@ from sqlalchemy import text
 from comic_pipeline import workflow
 from comic_pipeline.model.errors import ErrorCode
 from comic_pipeline.model.project import Tier
+from comic_pipeline.model.stage import StageRow
 from comic_pipeline.model.workflow import PRODUCTION, RunPhase, Stage, StageStatus, SubmissionKind
 from comic_pipeline.store import projects, stages, submissions
+from comic_pipeline.store.database import Connection
 from comic_pipeline_tests.builders import a_project
 from comic_pipeline_tests.contracts.service.door import CAT
 from comic_pipeline_tests.contracts.workflow.world import World
@@ -169,10 +172,10 @@ def test_a_run_by_hand_that_comes_first_is_not_held_against_the_project(world: W
     world.put(a_project("p2", user_id="other"), {})
     requested = stages.request
 
-    def too_late(connection: object, project_id: str, stage: Stage, **facts: object) -> object:
+    def too_late(connection: Connection, project_id: str, stage: Stage, **facts: Any) -> StageRow:
         if project_id == "p1" and "run_id" not in facts:
-            requested(connection, project_id, stage, **{**facts, "stage_id": "by-hand", "run_id": "hand"})  # type: ignore[arg-type]
-        return requested(connection, project_id, stage, **facts)  # type: ignore[arg-type]
+            requested(connection, project_id, stage, **{**facts, "stage_id": "by-hand", "run_id": "hand"})
+        return requested(connection, project_id, stage, **facts)
 
     monkeypatch.setattr(stages, "request", too_late)
     seen = world.tick()

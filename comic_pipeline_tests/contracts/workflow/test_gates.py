@@ -8,7 +8,7 @@ from comic_pipeline.model.project import Tier
 from comic_pipeline.model.task import TaskStatus
 from comic_pipeline.model.verdict import Finding, Severity
 from comic_pipeline.model.workflow import PRODUCTION, RunPhase, Stage, StageStatus, SubmissionKind
-from comic_pipeline.settings import Settings
+from comic_pipeline.settings import load_settings
 from comic_pipeline.store import stages, verdicts
 from comic_pipeline.store.database import Database
 from comic_pipeline_tests.builders import a_project
@@ -85,7 +85,7 @@ def test_a_finding_about_the_whole_makes_every_shot_anew(world: World) -> None:
 @pytest.mark.parametrize("allowed", [0, 2])
 def test_how_often_is_a_setting(database: Database, allowed: int) -> None:
     """COMIC_QC_REMAKES: 0 hands over at once."""
-    world = World(database, Settings(qc_remakes=allowed))
+    world = World(database, load_settings(qc_remakes=allowed))
     world.put_at(FRAMES, a_project())
     for number in range(allowed):
         close(world, FRAMES, blame(1))
@@ -200,6 +200,6 @@ def test_a_clean_film_of_these_tiers_needs_no_person(
     database: Database, tier: Tier, findings: tuple[Finding, ...], state: str
 ) -> None:
     """COMIC_AUTO_APPROVE; a warning, and a premium film, always do."""
-    world = World(database, Settings(auto_approve_text="preview"))
+    world = World(database, load_settings(auto_approve_text="preview"))
     assert finish(world, tier=tier, findings=findings) == state
     assert (Stage.RELEASE in world.rounds()) == (state == "APPROVED")
