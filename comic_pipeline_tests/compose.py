@@ -43,14 +43,16 @@ def resolved(*files: str, **variables: str) -> dict[str, Any]:
         text=True,
         check=True,
     )
-    return json.loads(done.stdout)  # type: ignore[no-any-return]
+    told: dict[str, Any] = json.loads(done.stdout)
+    return told
 
 
 def image_entry_point() -> list[str]:
     """What the image puts before each command."""
     found = re.search(r"^ENTRYPOINT (\[.*\])$", (DOCKER / "Dockerfile").read_text(), re.MULTILINE)
     assert found is not None
-    return json.loads(found[1])  # type: ignore[no-any-return]
+    words: list[str] = json.loads(found[1])
+    return words
 
 
 @dataclass

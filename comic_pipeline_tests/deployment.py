@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import dagster as dg
 import psutil
@@ -24,9 +24,10 @@ from comic_pipeline_tests.ports import free_port, listens
 
 _BIN = Path(sys.executable).parent
 _LOOK = 0.25
+T = TypeVar("T")
 
 
-def wait_for(what: str, seen: Callable[[], Any], *, seconds: float) -> Any:
+def wait_for(what: str, seen: Callable[[], T | None], *, seconds: float) -> T:
     """The first true answer of `seen`. Fails the test by name after `seconds`, on a busy machine after as much longer."""
     began = time.monotonic()
     while (waited := time.monotonic() - began) < seconds * _busy():

@@ -238,7 +238,14 @@ async def _all(page: Callable[[str | None], Any]) -> list[Any]:
 
 def test_checks_tell_the_newest_verdict_with_its_findings(house: House) -> None:
     """Why a gate is closed, shot by shot; gates that never looked are left out."""
-    finding = {"rule": "frame.blank", "severity": "ERROR", "shot": 1, "measured": "0.1", "wanted": "2", "meaning": "blank"}
+    finding: dict[str, str | int | float | bool | None] = {
+        "rule": "frame.blank",
+        "severity": "ERROR",
+        "shot": 1,
+        "measured": "0.1",
+        "wanted": "2",
+        "meaning": "blank",
+    }
     evaluation = dg.AssetCheckEvaluation(
         asset_key=dg.AssetKey("frame_images"),
         check_name="frame_images_qc",

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from comic_pipeline.client import Backend, Check, Costs, Film, Refused, Run, Status
+from comic_pipeline.client import Answer, Backend, Check, Costs, Film, Refused, Run, Status
 from comic_pipeline_tests.deployment import Deployment, wait_for
 from comic_pipeline_tests.ports import free_port
 from comic_pipeline_tests.readme import blocks
@@ -153,16 +153,17 @@ def test_one_key_through_both_doors_at_once_makes_one_project(running: Deploymen
     VALUES ('produce', 'bob', 'paid', 'both', '{"idea": "一只小狗学会了飞"}') ON CONFLICT (user_id, idempotency_key) DO NOTHING
     """
 
-    async def at_once() -> list[Any]:
+    async def at_once() -> tuple[Answer, Answer]:
         async with Backend(url) as one, Backend(url) as other:
-            return await asyncio.gather(
+            first, _, second, _ = await asyncio.gather(
                 one.submit(film, user="bob", tier="PAID", key="both"),
                 asyncio.to_thread(_sql, running, insert),
                 other.submit(film, user="bob", tier="PAID", key="both"),
                 asyncio.to_thread(_sql, running, insert),
             )
+            return first, second
 
-    first, _, second, _ = asyncio.run(at_once())
+    first, second = asyncio.run(at_once())
     assert (first.project_id, first.submission_id) == (second.project_id, second.submission_id)
     assert _sql(running, "SELECT status, project_id FROM submissions WHERE user_id = 'bob'") == [("accepted", first.project_id)]
     assert _sql(running, "SELECT id FROM projects WHERE user_id = 'bob'") == [(first.project_id,)]

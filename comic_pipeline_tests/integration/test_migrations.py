@@ -200,7 +200,7 @@ def test_the_version_that_the_code_wants_is_the_last_one() -> None:
 @pytest.mark.parametrize("path", sorted((_FOLDER / "versions").glob("*.py")), ids=lambda path: path.stem)
 def test_history_does_not_move_with_the_code(path: Path) -> None:
     """A revision that imports the schema or an enum would change whenever they do."""
-    imported = set()
+    imported: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             imported.update(alias.name for alias in node.names)

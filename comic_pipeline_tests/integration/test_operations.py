@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import dagster as dg
 import pytest
 
 from comic_pipeline_tests.contracts.notify.receiver import SECRET, Answer, receiving
@@ -32,14 +33,17 @@ def test_a_film_is_told_of_and_its_leftovers_are_counted(tmp_path: Path, sandbox
             launched = deployment.graphql(_LAUNCH, job="clean_up", config={})["launchRun"]
             with deployment.instance() as instance:
                 run_id = launched["run"]["runId"]
-                wait_for("the clean-up", lambda: instance.get_run_by_id(run_id).is_finished, seconds=60)  # type: ignore[union-attr]
-                run = instance.get_run_by_id(run_id)
+
+                def ended() -> dg.DagsterRun | None:
+                    seen = instance.get_run_by_id(run_id)
+                    return seen if seen is not None and seen.is_finished else None
+
+                run = wait_for("the clean-up", ended, seconds=60)
                 ticks = {
                     name: {tick.status.value for state in instance.all_instigator_state() if state.instigator_name == name
                            for tick in instance.get_ticks(state.instigator_origin_id, state.selector_id)}
                     for name in ("notification_sensor", "alerts_sensor")
                 }  # fmt: skip
-    assert run is not None
     assert run.is_success
     assert run.tags["comic/queue"] == "cleanup_queue"
     (first_id, first), (second_id, second) = receiver.got

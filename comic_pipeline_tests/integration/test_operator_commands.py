@@ -15,7 +15,6 @@ from typing import Any
 import pytest
 
 from comic_pipeline.cli import main
-from comic_pipeline.cli import projects as commands
 from comic_pipeline.model.review import Decision
 from comic_pipeline.model.submission import Submission
 from comic_pipeline.model.verdict import Finding, Severity, Verdict
@@ -285,10 +284,10 @@ def test_watching_tells_each_change_once(comic: Terminal) -> None:
     def wait(_seconds: float) -> None:
         if next(looks) == 3:
             with comic.door.database.write() as connection:
-                end = {"new": ProjectState.PENDING_REVIEW, "now": NOW, "finished_at": NOW}
-                assert projects.move(connection, "p1", old=(ProjectState.COMPOSE,), **end)
+                done, here = ProjectState.PENDING_REVIEW, (ProjectState.COMPOSE,)
+                assert projects.move(connection, "p1", old=here, new=done, now=NOW, finished_at=NOW)
 
-    comic.monkeypatch.setattr(commands.time, "sleep", wait)
+    comic.monkeypatch.setattr("comic_pipeline.cli.projects.time.sleep", wait)
     code, out, _ = comic("status", "p1", "--watch")
     assert code == 0
     assert [line.split()[1] for line in out.splitlines() if "COMPOSE" in line] == ["COMPOSE"]

@@ -133,22 +133,18 @@ def test_everything_dies_at_once_and_is_started_again(running: tuple[Deployment,
     assert filming.job_ids() == ids
 
 
+def _die_in_round(number: int, filming: Filming) -> None:
+    wait_for(f"round {number} at work", lambda: len(filming.rounds(Stage.CLIPS)) == number and _at_work(filming), seconds=120)
+    assert filming.deployment.kill_runs() == 1
+    wait_for(f"the end of round {number}", lambda: filming.rounds(Stage.CLIPS)[number - 1] is not StageStatus.RUNNING, seconds=60)
+
+
 def test_a_stage_that_dies_each_time_stops_for_an_operator_and_a_retry_finishes(running: tuple[Deployment, Sandbox]) -> None:
     """Field case Windup 391: five deaths, then MANUAL_REQUIRED; the jobs that were paid are still resumed by a retry."""
     filming = Filming(*running, user="eva")
     deployment = filming.deployment
-    for round_number in range(1, MAX_ROUNDS + 1):
-        wait_for(
-            f"round {round_number} at work",
-            lambda number=round_number: len(filming.rounds(Stage.CLIPS)) == number and _at_work(filming),
-            seconds=120,
-        )
-        assert deployment.kill_runs() == 1
-        wait_for(
-            f"the end of round {round_number}",
-            lambda number=round_number: filming.rounds(Stage.CLIPS)[number - 1] is not StageStatus.RUNNING,
-            seconds=60,
-        )
+    for number in range(1, MAX_ROUNDS + 1):
+        _die_in_round(number, filming)
     end = finished(deployment, filming.project_id)
     assert (end.status, end.error_code, end.fail_stage) == (ProjectState.MANUAL_REQUIRED, ErrorCode.UNKNOWN_ERROR, Stage.CLIPS)
     assert "5 rounds" in (end.error_message or "")

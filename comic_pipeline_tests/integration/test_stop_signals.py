@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 
+import dagster as dg
 import pytest
 from sqlalchemy import update
 
@@ -110,8 +111,10 @@ def _voices(creates: dict[str, int]) -> dict[str, int]:
     return {route: count for route, count in creates.items() if route in (Route.TTS_V1, Route.TTS_V3)}
 
 
-def _word(instance: object, run_id: str) -> str:
-    return str(instance.get_run_by_id(run_id).status.value)  # type: ignore[attr-defined]  # an instance as it comes from Deployment
+def _word(instance: dg.DagsterInstance, run_id: str) -> str:
+    run = instance.get_run_by_id(run_id)
+    assert run is not None
+    return run.status.value
 
 
 def test_while_it_polls(running: tuple[Deployment, Sandbox]) -> None:

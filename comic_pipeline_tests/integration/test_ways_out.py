@@ -4,7 +4,7 @@ import asyncio
 import gzip
 import ssl
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -214,7 +214,11 @@ def test_an_environment_without_a_way_out_is_named(monkeypatch: pytest.MonkeyPat
     """A proxy that cannot be used is an operator's matter with a name, not a trace in the middle of a paid stage; no password."""
     monkeypatch.setenv(variable, value)
     wire, gate = Wire(service(base_url=f"https://{_HOST}/api/v3"), create_seconds=5.0), _Gate()
-    for act in (lambda: wire.create("/x", {}, go=gate), lambda: wire.look("GET", "/x")):
+    acts: list[Callable[[], Coroutine[None, None, object]]] = [
+        lambda: wire.create("/x", {}, go=gate),
+        lambda: wire.look("GET", "/x"),
+    ]
+    for act in acts:
         with pytest.raises(ProviderFault) as caught:
             asyncio.run(act())
         assert caught.value.code is ErrorCode.UNKNOWN_ERROR

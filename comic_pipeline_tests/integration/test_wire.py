@@ -1,7 +1,7 @@
 """Real sockets under each vendor's adapter: a create waits at its gate with the connection open and nothing sent."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,7 +13,7 @@ from comic_pipeline.providers import http
 from comic_pipeline.providers.ark_image import ArkImage
 from comic_pipeline.providers.ark_text import ArkText
 from comic_pipeline.providers.ark_video import ArkVideo
-from comic_pipeline.providers.http import Wire
+from comic_pipeline.providers.http import Service, Wire
 from comic_pipeline.providers.interface import Provider
 from comic_pipeline.providers.openai_image import OpenAiImage
 from comic_pipeline.providers.openai_text import OpenAiText
@@ -24,7 +24,7 @@ from comic_pipeline_tests.unit.providers.vendor import clip_request, image_reque
 
 _SEEDREAM, _SEEDANCE, _SEED = "doubao-seedream-4-0-250828", "doubao-seedance-2-0-260128", "doubao-seed-2-1-pro-260628"
 # How each adapter is built on an account, and what it is asked for.
-ADAPTERS = {
+ADAPTERS: dict[str, tuple[Callable[[Service], Provider[Any]], Callable[[], object]]] = {
     "ark_text": (lambda account: ArkText(account, model=_SEED), text_request),
     "ark_image": (lambda account: ArkImage(account, model=_SEEDREAM), image_request),
     "ark_video": (lambda account: ArkVideo(account, model=_SEEDANCE), clip_request),

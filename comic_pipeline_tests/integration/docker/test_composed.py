@@ -4,9 +4,11 @@ SeaweedFS and Caddy are the real ones, from wheels; Postgres is the embedded one
 """
 
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 import httpx
+import psutil
 import pytest
 
 from comic_pipeline_tests.compose import DOCKER, Composed, running
@@ -96,10 +98,18 @@ def test_services_write_nothing_into_the_image(composed: Composed) -> None:
     assert all(composed.healthy(name) for name in composed.processes)
 
 
+def _command_lines(pid: int) -> Iterator[str]:
+    """What a process list shows of a service and of all that it has started."""
+    service = psutil.Process(pid)
+    for process in (service, *service.children(recursive=True)):
+        with suppress(psutil.NoSuchProcess):
+            yield from process.cmdline()
+
+
 def test_no_secret_shows_in_command_lines_or_logs(composed: Composed) -> None:
     """A password in a process list is everybody's."""
     for name, process in composed.processes.items():
-        shown = " ".join(map(str, process.args)) + (composed.home / f"{name}.log").read_text(errors="replace")
+        shown = " ".join(_command_lines(process.pid)) + (composed.home / f"{name}.log").read_text(errors="replace")
         for secret in ("database_password", "ark_api_key", "openspeech_token", "hash_salt"):
             assert composed.secret(secret) not in shown, (name, secret)
 

@@ -26,7 +26,8 @@ COMPOSE = yaml.safe_load((DOCKER / "compose.yaml").read_text())
 
 def dagster_yaml(path: Path) -> dict[str, Any]:
     """One of Dagster's own settings files."""
-    return yaml.safe_load(path.read_text())  # type: ignore[no-any-return]
+    written: dict[str, Any] = yaml.safe_load(path.read_text())
+    return written
 
 
 @pytest.mark.parametrize("files", [["compose.yaml"], ["compose.yaml", "compose.tls.yaml"]])

@@ -7,6 +7,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -21,11 +22,20 @@ MUTATION = {"query": 'mutation { terminateRun(runId: "x") { __typename } }'}
 JSON = {"Content-Type": "application/json"}
 
 
+class _Service(ThreadingHTTPServer):
+    """A service behind the proxy that knows its name."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(("127.0.0.1", 0), _Behind)
+        self.name = name
+
+
 class _Behind(BaseHTTPRequestHandler):
     """Answers everything with the name of the service that was reached, the path, and the Host that it was asked for."""
 
     def _answer(self) -> None:
-        text = f"{self.server.name} {self.path} {self.headers['Host']}".encode()  # type: ignore[attr-defined]
+        assert isinstance(self.server, _Service)
+        text = f"{self.server.name} {self.path} {self.headers['Host']}".encode()
         self.send_response(200)
         self.send_header("Content-Length", str(len(text)))
         self.end_headers()
@@ -40,8 +50,7 @@ class _Behind(BaseHTTPRequestHandler):
 
 @contextmanager
 def _service(name: str) -> Iterator[int]:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _Behind)
-    server.name = name  # type: ignore[attr-defined]
+    server = _Service(name)
     thread = threading.Thread(target=server.serve_forever, args=(0.05,))
     thread.start()
     try:
@@ -59,11 +68,11 @@ class Proxy:
     site: str
     media_site: str
 
-    def ask(self, person: Person, path: str, *, method: str = "GET", media: bool = False, **request: object) -> httpx.Response:
+    def ask(self, person: Person, path: str, *, method: str = "GET", media: bool = False, **request: Any) -> httpx.Response:
         """One request by a person; the path is sent as it is written."""
         base = self.media_site if media else self.site
         with httpx.Client(trust_env=False, auth=person, timeout=20) as client:
-            return client.request(method, base + path, **request)  # type: ignore[arg-type]
+            return client.request(method, base + path, **request)
 
 
 @pytest.fixture(scope="module")
@@ -167,7 +176,7 @@ def test_who_gets_where(proxy: Proxy, person: Person, path: str, status: int, re
     ],
 )
 def test_graphql_is_spoken_by_json_posts_alone(
-    proxy: Proxy, prefix: str, method: str, path: str, request_: dict[str, object]
+    proxy: Proxy, prefix: str, method: str, path: str, request_: dict[str, Any]
 ) -> None:
     """Dagster's webserver runs a mutation that a link, a picture or a form of another site carries; here it never arrives."""
     answer = proxy.ask(OPERATOR, prefix + path, method=method, **request_)

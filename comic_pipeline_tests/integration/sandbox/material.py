@@ -5,6 +5,7 @@ import io
 from dataclasses import dataclass
 
 import av
+from openai.types.chat import ChatCompletionMessageParam
 from PIL import Image, ImageDraw
 
 TEXT_MODEL = "doubao-seed-2-1-pro-260628"
@@ -14,7 +15,9 @@ PRO_IMAGE_MODEL = "doubao-seedream-5-0-pro-260628"
 VIDEO_MODEL = "doubao-seedance-2-0-260128"
 OLD_VIDEO_MODEL = "doubao-seedance-1-0-pro-250528"
 TASKS = "/api/v3/contents/generations/tasks"
-STORY = [{"role": "user", "content": "请写一个分镜，3 shots of 5000 milliseconds each，只输出 JSON：一只小猫在月球上种花"}]
+STORY: list[ChatCompletionMessageParam] = [
+    {"role": "user", "content": "请写一个分镜，3 shots of 5000 milliseconds each，只输出 JSON：一只小猫在月球上种花"}
+]
 
 
 def picture_bytes(width: int = 1280, height: int = 720, kind: str = "JPEG") -> bytes:

@@ -11,6 +11,7 @@ import pytest
 from openai import OpenAI
 from volcenginesdkarkruntime import Ark
 
+from comic_pipeline.model.errors import ProviderFault
 from comic_pipeline.model.media import MediaRef
 from comic_pipeline.model.project import Aspect, Resolution
 from comic_pipeline.providers.interface import CancelOutcome, Done, Inline, JobStatus, Phase, Picture, Provider, Submitted
@@ -169,7 +170,7 @@ def test_a_clip_is_followed_fetched_found_and_cancelled(sandbox: Sandbox) -> Non
     """The five verbs over the wire: one create, one film without sound; a lost one is found once; a queued one is dropped."""
     sandbox.admin.latency(video=60)
 
-    async def work(providers: Providers) -> tuple[bytes, list[str], CancelOutcome, CancelOutcome]:
+    async def work(providers: Providers) -> tuple[bytes, list[bool], CancelOutcome, CancelOutcome]:
         video = providers.video
         job = await video.submit(CLIP)
         assert isinstance(job, Submitted)
@@ -229,6 +230,6 @@ def test_openai_requests_are_what_its_client_would_send(sandbox: Sandbox, openai
 def test_a_stream_that_ends_in_an_error_costs_what_is_billed(sandbox: Sandbox) -> None:
     """The sandbox bills what was spoken before the stream broke, as the vendor may: the book must not be below the bill."""
     sandbox.admin.faults.add(Route.TTS_V3, Fault(kind=Kind.ERROR_LINE))
-    with pytest.raises(Exception, match="server error") as caught:
+    with pytest.raises(ProviderFault, match="server error") as caught:
         using(sandbox, lambda providers: made(providers.voice, voice_request()))
     assert caught.value.cost == sandbox.admin.books().spend > 0

@@ -3,6 +3,7 @@
 import base64
 import json
 import time
+from decimal import Decimal
 
 import openai
 import pytest
@@ -25,6 +26,7 @@ def test_chat_plain_and_streamed(openai_client: OpenAI) -> None:
         model="gpt-4.1", messages=STORY, response_format={"type": "json_object"}, user="u1"
     )
     text = plain.choices[0].message.content
+    assert text is not None
     assert len(json.loads(text)["shots"]) == 3
     assert not hasattr(plain.choices[0].message, "reasoning_content")
     stream = openai_client.chat.completions.create(model="gpt-4.1", messages=STORY, stream=True)
@@ -39,8 +41,11 @@ def test_ark_routes_take_the_openai_sdk(sandbox: Sandbox) -> None:
             model=IMAGE_MODEL, prompt="猫", size="2048x2048", extra_body={"watermark": False, "seed": 3}
         )
     assert chat.choices[0].message.content
-    assert image.data[0].size == "2048x2048"
-    assert (image.usage.input_tokens, image.usage.generated_images) == (None, 1)
+    # What Ark says beyond OpenAI's own fields.
+    told = json.loads(image.to_json())
+    assert told["data"][0]["size"] == "2048x2048"
+    assert told["usage"].get("input_tokens") is None
+    assert told["usage"]["generated_images"] == 1
 
 
 def test_image_models_of_openai_answer_base64(openai_client: OpenAI, sandbox: Sandbox) -> None:
@@ -48,13 +53,17 @@ def test_image_models_of_openai_answer_base64(openai_client: OpenAI, sandbox: Sa
     answer = openai_client.images.generate(
         model="gpt-image-1", prompt="猫", size="1536x1024", output_format="jpeg", quality="medium"
     )
+    assert answer.usage is not None
+    assert answer.data is not None
     assert (answer.usage.input_tokens, answer.usage.output_tokens) == (1, 1_568)
-    assert measure_picture(base64.b64decode(answer.data[0].b64_json))[:3] == ("JPEG", 1536, 1024)
+    sent = answer.data[0].b64_json
+    assert sent is not None
+    assert measure_picture(base64.b64decode(sent))[:3] == ("JPEG", 1536, 1024)
     with pytest.raises(openai.BadRequestError) as refused:
         openai_client.images.generate(model="gpt-image-1", prompt="猫", response_format="b64_json")
     assert (refused.value.code, refused.value.param) == ("unknown_parameter", "response_format")
     report = sandbox.admin.books()
-    assert (report.images, report.unpriced, report.spend) == (1, 1, 0)
+    assert (report.images, report.unpriced, report.spend) == (1, 1, Decimal(0))
 
 
 def test_speech_is_raw_sound(openai_client: OpenAI) -> None:

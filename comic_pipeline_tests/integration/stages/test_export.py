@@ -83,7 +83,7 @@ def test_every_timeline_reads_back_with_exact_cuts_and_every_file_there(files: d
 def test_the_media_are_what_was_delivered_or_cut_to_whole_frames(film_set: FilmSet, files: dict[str, bytes]) -> None:
     """Clips and pictures keep their bytes; lines, stems and stills last exactly the frames that the timelines say."""
     footage = film_set.footage
-    delivered = {one.media.sha256 for one in (*footage.clips.clips, *footage.frames.frames)}
+    delivered = {one.media.sha256 for one in footage.clips.clips} | {one.media.sha256 for one in footage.frames.frames}
     kept = {sha256_hex(data) for name, data in files.items() if name.startswith(("media/clips/", "media/frames/"))}
     assert kept == delivered
     assert footage.subtitles.srt is not None

@@ -10,6 +10,7 @@ import pytest
 from PIL import Image
 
 from comic_pipeline.defs.checks.verdict import give_verdict
+from comic_pipeline.defs.metadata import Row
 from comic_pipeline.model.measured import ClipFacts, PictureFacts, SoundFacts, Unreadable
 from comic_pipeline.model.verdict import Finding, Severity
 from comic_pipeline.objects.store import MissingObject
@@ -25,6 +26,7 @@ from comic_pipeline.stages.inspecting import (
 )
 from comic_pipeline.store import verdicts
 from comic_pipeline_tests.filmset import SMALL, FilmSet
+from comic_pipeline_tests.pixels import rgb
 
 BROKEN = Finding(rule="not_flat", severity=Severity.ERROR, seq=1, measured="0.0", wanted="contrast of at least 6")
 
@@ -70,7 +72,7 @@ def test_the_proof_shows_what_the_findings_name(film_set: FilmSet) -> None:
     assert sheet is not None
     assert "/previews/qc-frames-" in sheet.key
     with Image.open(io.BytesIO(film_set.workshop.objects.get(sheet.key))) as shown:
-        green = shown.convert("RGB").getpixel((shown.width // 2, shown.height - 60))
+        green = rgb(shown.convert("RGB"), (shown.width // 2, shown.height - 60))
         assert shown.width == 600
         assert max(range(3), key=green.__getitem__) == 1  # the picture of shot 1 is green
     whole = BROKEN.model_copy(update={"seq": None})
@@ -92,7 +94,7 @@ def test_the_proof_of_a_clip_lies_beside_its_image(film_set: FilmSet) -> None:
 def test_a_verdict_shows_the_numbers_of_all_shots_and_why(film_set: FilmSet) -> None:
     """Findings with their meaning in both languages, a table of every shot, the proof; the row in the books says the same."""
     proof = asyncio.run(prove_frames(film_set.studio, film_set.footage.frames, [BROKEN]))
-    rows = [{"shot": 0, "contrast": 40.0}, {"shot": 1, "contrast": None}]
+    rows: list[Row] = [{"shot": 0, "contrast": 40.0}, {"shot": 1, "contrast": None}]
     result = give_verdict(
         film_set.studio, check="frame_images_qc", document=film_set.footage.frames, findings=[BROKEN], measured=rows, proof=proof
     )
@@ -102,7 +104,9 @@ def test_a_verdict_shows_the_numbers_of_all_shots_and_why(film_set: FilmSet) -> 
     assert "blank" in finding["meaning"]
     assert "空白" in finding["meaning"]
     assert shots == rows
-    assert "qc-frames" in result.metadata["proof"].md_str
+    shown = result.metadata["proof"]
+    assert isinstance(shown, dg.MarkdownMetadataValue)
+    assert "qc-frames" in (shown.md_str or "")
     with film_set.workshop.database.read() as connection:
         latest = {verdict.check: verdict for verdict in verdicts.latest(connection, film_set.studio.project.id)}
     assert latest["frame_images_qc"].findings == (BROKEN,)

@@ -9,6 +9,7 @@ import sys
 import wave
 from array import array
 from collections.abc import Callable, Iterator
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -26,7 +27,7 @@ from comic_pipeline.providers.offline.music_score import compose
 from comic_pipeline.settings import load_settings
 from comic_pipeline.stages.music import order_of, play_music
 from comic_pipeline.stages.studio import Studio
-from comic_pipeline.stages.workshop import open_workshop
+from comic_pipeline.stages.workshop import Workshop, open_workshop
 from comic_pipeline.store import ledger, overrides
 from comic_pipeline.store.migrate import migrate
 from comic_pipeline_tests.builders import NOW, a_project, a_worker, begin_project
@@ -40,7 +41,7 @@ Open = Callable[..., Studio]
 @pytest.fixture
 def studio(tmp_path: Path) -> Iterator[Open]:
     """`studio(music)`: project p1 of a style, in its film stage, under a COMIC_MUSIC; the same project each time."""
-    opened = []
+    opened: list[Workshop] = []
 
     def _studio(music: str) -> Studio:
         settings = load_settings(COMIC_HOME=str(tmp_path / "home"), COMIC_MUSIC=music)
@@ -86,7 +87,7 @@ def test_a_piece_is_played_once_and_is_music(studio: Open) -> None:
     piece = _play(here)
     assert piece.media is not None
     assert piece.made is not None
-    assert (piece.made.provider, piece.made.cost, piece.made.reused) == ("offline_music", 0, False)
+    assert (piece.made.provider, piece.made.cost, piece.made.reused) == ("offline_music", Decimal(0), False)
     assert "no rights of others" in piece.licence
     data = here.desk.objects.get(piece.media.key)
     facts = measure_audio(data)
@@ -99,7 +100,7 @@ def test_a_piece_is_played_once_and_is_music(studio: Open) -> None:
     assert again.made is not None
     assert again.made.reused
     (task,) = _tasks(here)
-    assert (task.queue, task.cost_actual) == ("audio_queue", 0)
+    assert (task.queue, task.cost_actual) == ("audio_queue", Decimal(0))
 
     seed = here.seed(kind="music", seq=0, take=0, wished=None)
     assert to_wav(play(compose(MOODS["playful"], seed=seed, length_ms=6_000))) == data

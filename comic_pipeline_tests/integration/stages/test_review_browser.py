@@ -26,7 +26,8 @@ def test_the_page_plays_from_a_file_and_runs_nothing_of_what_anybody_wrote(
     seen: list[str] = []
     with chromium(tmp_path / "browser") as browser:
         page = browser.new_page(viewport={"width": 1180, "height": 900})
-        page.on("dialog", lambda dialog: (seen.append(f"dialog {dialog.message}"), dialog.dismiss()))
+        page.on("dialog", lambda dialog: seen.append(f"dialog {dialog.message}"))
+        page.on("dialog", lambda dialog: dialog.dismiss())
         page.on("console", lambda message: seen.append(f"console {message.text}"))
         page.on("pageerror", lambda error: seen.append(f"error {error}"))
         page.on("request", lambda request: None if request.url.startswith("data:") else seen.append(request.url))
