@@ -23,7 +23,7 @@ from comic_pipeline.status import ProjectStatus
 from comic_pipeline.store import verdicts
 from comic_pipeline_tests.acceptance.house import House
 from comic_pipeline_tests.deployed import PROFILES, deployed_variables
-from comic_pipeline_tests.sandbox.client import Report
+from comic_pipeline_tests.sandbox.books import Report
 from comic_pipeline_tests.sandbox.process import Sandbox, start_sandbox
 from comic_pipeline_tests.settings import sandbox_environment
 

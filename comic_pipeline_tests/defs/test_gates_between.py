@@ -141,10 +141,9 @@ def test_every_asset_stops_at_the_closed_gate_of_what_it_needs(
     run = instance.get_run_by_id(done.run_id)
     assert run is not None
     assert run.tags["comic/error_code"] == "QC_FAILED"
-    failures = [event.event_specific_data.error for event in done.all_events if event.is_step_failure]
-    assert any(
-        f"{GATES[need]} of project p1 is closed" in (error.cause.message if error.cause else error.message) for error in failures
-    )
+    errors = [event.step_failure_data.error for event in done.all_events if event.is_step_failure]
+    said = [(error.cause or error).message for error in errors if error is not None]
+    assert any(f"{GATES[need]} of project p1 is closed" in message for message in said)
 
 
 def test_a_run_without_a_project_says_so_once(workshop: Workshop, instance: dg.DagsterInstance) -> None:

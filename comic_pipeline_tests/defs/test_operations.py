@@ -9,7 +9,6 @@ from typing import Any
 import dagster as dg
 import pytest
 
-from comic_pipeline.defs import operations
 from comic_pipeline.defs.operations import OPERATOR_JOBS, Redoable
 from comic_pipeline.defs.resources import workshop_resource
 from comic_pipeline.model.errors import StorageFault
@@ -234,8 +233,10 @@ def test_the_launchpad_offers_what_can_be_made_anew() -> None:
 def test_every_field_of_the_launchpad_is_explained_in_both_languages(job: str) -> None:
     """Project, key and who asks, which most jobs have, were in English alone."""
     (op,) = next(one for one in OPERATOR_JOBS if one.name == job).nodes
-    fields = op.definition.config_schema.config_type.fields
-    assert [name for name, field in fields.items() if not re.search("[A-Za-z].*[一-龥]", field.description or "")] == []
+    assert op.definition.config_schema is not None
+    config = op.definition.config_schema.config_type
+    assert isinstance(config, dg.Shape)
+    assert [name for name, field in config.fields.items() if not re.search("[A-Za-z].*[一-龥]", field.description or "")] == []
 
 
 def test_a_database_that_goes_away_after_the_decision_is_no_refusal(pad: Launchpad, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -245,7 +246,7 @@ def test_a_database_that_goes_away_after_the_decision_is_no_refusal(pad: Launchp
         raise StorageFault("comic database: OperationalError: the connection was lost")
 
     with monkeypatch.context() as broken:
-        broken.setattr(operations.service, "answer_of", away)
+        broken.setattr("comic_pipeline.defs.operations.service.answer_of", away)
         run = pad.start("submit_project", user="alice", idea="猫", key="k-1")
     assert run.status is dg.DagsterRunStatus.FAILURE
     assert (run.tags["comic/error_code"], "comic/refusal" in run.tags) == ("STORAGE_FAILED", False)
@@ -285,7 +286,10 @@ def test_whoever_reads_the_answer_finds_the_status_that_follows_from_it(pad: Lau
     assert event.run_id == run.run_id
     assert event.asset_materialization is not None
     assert event.asset_materialization.partition == "p1"
-    assert event.asset_materialization.metadata["report"].value["status"] == "QUEUED"
+    report = event.asset_materialization.metadata["report"]
+    assert isinstance(report, dg.JsonMetadataValue)
+    assert isinstance(report.data, dict)
+    assert report.data["status"] == "QUEUED"
 
 
 def test_a_rejection_ends_it_or_has_shots_made_anew(pad: Launchpad) -> None:

@@ -49,7 +49,7 @@ class Teller:
         ) as context:
             seen = status_sensor.evaluate_tick(context)
         self.cursor = seen.cursor
-        return {event.partition: json.loads(json.dumps(event.metadata["report"].value)) for event in seen.asset_events}
+        return {event.partition or "": json.loads(json.dumps(event.metadata["report"].value)) for event in seen.asset_events}
 
 
 @pytest.fixture

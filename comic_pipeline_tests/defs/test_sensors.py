@@ -85,11 +85,14 @@ def test_a_launch_ends_the_looking_at_once(monkeypatch: pytest.MonkeyPatch) -> N
 
 def evaluated(workshop: Workshop, instance: dg.DagsterInstance) -> Any:
     """What one evaluation of the sensor gives."""
-    repository = defs.get_repository_def()
-    given = {"instance": instance, "resources": {"workshop": workshop}, "repository_def": repository}
     with (
         partition_loading_context(dynamic_partitions_store=instance),
-        dg.build_sensor_context(**given, sensor_name=workflow_sensor.name) as context,
+        dg.build_sensor_context(
+            instance=instance,
+            resources={"workshop": workshop},
+            repository_def=defs.get_repository_def(),
+            sensor_name=workflow_sensor.name,
+        ) as context,
     ):
         return workflow_sensor.evaluate_tick(context)
 

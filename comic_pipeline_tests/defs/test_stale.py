@@ -7,9 +7,10 @@ from typing import Any
 
 import dagster as dg
 import pytest
-from dagster._core.asset_graph_view.asset_graph_view import AssetGraphView, TemporalContext
+from dagster._core.asset_graph_view.asset_graph_view import AssetGraphView
 from dagster._core.definitions.assets.graph.base_asset_graph import BaseAssetGraph
 from dagster._core.definitions.data_version import CachingStaleStatusResolver, StaleCauseCategory, StaleStatus
+from dagster._core.definitions.temporal_context import TemporalContext
 from sqlalchemy import update
 
 from comic_pipeline.definitions import build_definitions
@@ -73,7 +74,7 @@ class Ui:
 
 def test_only_what_has_changed_is_stale(workshop: Workshop) -> None:
     """The same storyboard made again leaves the music fresh; a new one, or new code of the music, makes it stale."""
-    fresh = (StaleStatus.FRESH, set())
+    fresh: tuple[StaleStatus, set[StaleCauseCategory]] = (StaleStatus.FRESH, set())
     with dg.DagsterInstance.ephemeral() as instance:
         instance.add_dynamic_partitions(PROJECTS.name or "", ["p1"])
         ui = Ui(instance, workshop)

@@ -119,11 +119,17 @@ def test_postgres_killed_while_pictures_are_bought_loses_none(
     one.hurry(really=False)
     shared_sandbox.admin.latency(image=1.5, voice=1.5)
 
+    def arrived() -> int:
+        return sum(shared_sandbox.admin.books().requests.values())
+
+    def kill_after_a_request() -> None:
+        seen = arrived()
+        wait_for("a request", lambda: arrived() > seen, seconds=60)
+        own_postgres.restart(kill=True)
+
     def kill_twice() -> None:
         for _ in range(2):
-            arrived = sum(shared_sandbox.admin.books().requests.values())
-            wait_for("a request", lambda seen=arrived: sum(shared_sandbox.admin.books().requests.values()) > seen, seconds=60)
-            own_postgres.restart(kill=True)
+            kill_after_a_request()
 
     killing = threading.Thread(target=kill_twice)
     killing.start()
