@@ -245,7 +245,7 @@ def test_exec_becomes_the_program_with_its_own_options(tmp_path: Path) -> None:
 
 def test_exec_gives_the_program_signals_that_stop_it(home: Path) -> None:
     """A program that a script starts with `&` ignores Ctrl-C, and Dagster does with SIGTERM the same: nothing would stop it."""
-    tell = "import signal; print([str(signal.getsignal(one)) for one in (signal.SIGINT, signal.SIGTERM)])"
+    tell = "import signal; print([signal.getsignal(one) for one in (signal.SIGINT, signal.SIGTERM)])"
     done = subprocess.run(
         ["/bin/sh", "-c", 'trap "" INT TERM; exec "$0" "$@"', _COMIC, "exec", "python", "-c", tell],
         env={**os.environ, "COMIC_HOME": str(home)},
