@@ -29,7 +29,7 @@ dev: $(VENV)/.runtime  ## the whole embedded deployment; UI on http://127.0.0.1:
 test: $(VENV)/.dev  ## the tests that every change must pass
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not endurance"
 
-endurance: $(VENV)/.dev  ## recovery, stop signals and limits of the real processes, one after another: about a quarter of an hour
+endurance: $(VENV)/.dev  ## recovery, stop signals and limits of the real processes, one after another: half an hour and more
 	$(BIN)/python -m pytest -m endurance
 
 SEED ?= 1

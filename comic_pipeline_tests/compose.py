@@ -145,9 +145,11 @@ class Composed:
 
     def stop(self, name: str, *, seconds: float = 60) -> None:
         """Stop one service as an engine does, and wait for its end."""
-        process = self.processes.pop(name)
+        process = self.processes[name]
         process.send_signal(signal.SIGTERM)
         process.wait(timeout=seconds)
+        # Only now: `close` ends what did not.
+        del self.processes[name]
 
     def close(self) -> None:
         """End everything that was started here."""
