@@ -210,3 +210,17 @@ def test_what_a_dead_run_held_is_free_at_once(database: Database) -> None:
         assert not limits.take_lease(connection, "project/p1/serial", holder="run-2", now=later(80), seconds=60)
         limits.drop_leases(connection, holder="run-1")
         assert limits.take_lease(connection, "project/p1/serial", holder="run-2", now=later(80), seconds=60)
+
+
+def test_a_beating_run_keeps_and_drops_only_what_it_holds(database: Database) -> None:
+    """The lock of a run that died beside it runs out all the same; or its project would wait for ever."""
+    with database.write() as connection:
+        for run in ("dead", "alive"):
+            assert limits.take_lease(connection, f"project/{run}/serial", holder=run, now=NOW, seconds=60)
+        limits.renew_leases(connection, holder="alive", now=later(50), seconds=60)
+        limits.drop_leases(connection, holder="somebody else")
+        free = [
+            limits.take_lease(connection, f"project/{run}/serial", holder="next", now=later(70), seconds=60)
+            for run in ("dead", "alive")
+        ]
+    assert free == [True, False]

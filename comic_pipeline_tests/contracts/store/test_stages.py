@@ -191,3 +191,22 @@ def test_the_project_of_a_row_is_found_without_reading_the_row(requested: Databa
     with requested.read() as connection:
         assert stages.owner_of(connection, "s1") == "p1"
         assert stages.owner_of(connection, "no-such-stage") is None
+
+
+def test_rounds_are_counted_by_project_and_stage(database: Database) -> None:
+    """The second round of one stage is the first of another, also of the same stage in another project."""
+    wanted = (("p1", Stage.FRAMES), ("p1", Stage.FRAMES), ("p1", Stage.VOICES), ("p2", Stage.FRAMES))
+    with database.write() as connection:
+        for project_id in ("p1", "p2"):
+            projects.insert(connection, a_project(project_id))
+        rounds = []
+        for number, (project_id, stage) in enumerate(wanted):
+            row = stages.request(connection, project_id, stage, stage_id=f"s{number}", priority=0, now=later(number))
+            stages.end(connection, row.id, status=StageStatus.PASSED, code=None, message="", now=later(number))
+            rounds.append(row.round)
+        assert rounds == [1, 2, 1, 1]
+        assert {stage: row.id for stage, row in stages.latest(connection, "p1").items()} == {
+            Stage.FRAMES: "s1",
+            Stage.VOICES: "s2",
+        }
+        assert [row.id for row in stages.history(connection, "p1")] == ["s0", "s1", "s2"]
