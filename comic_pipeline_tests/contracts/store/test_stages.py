@@ -88,12 +88,17 @@ def test_a_claim_after_the_end_is_refused(requested: Database) -> None:
     """A zombie of an ended round cannot come back to life, not even the run that owned it."""
     with requested.write() as connection:
         assert stages.claim(connection, "s1", run_id="r1", now=NOW)
-        assert stages.end(connection, "s1", status=StageStatus.CANCELLED, code=ErrorCode.CANCELLED, message="", now=later(1))
+        assert stages.end(connection, "s1", status=StageStatus.CANCELLED, code=ErrorCode.CANCELLED, message="why", now=later(1))
+        ended = stages.get(connection, "s1")
         for run in ("r1", "r2"):
             assert not stages.claim(connection, "s1", run_id=run, now=later(2))
+        stages.report(connection, "s1", run_id="r1", code=ErrorCode.PROVIDER_ERROR, message="late")
         assert not stages.heartbeat(connection, "r1", now=later(2))
         assert not stages.mark_queued(connection, "s1", run_id="r1", now=later(2))
         assert not stages.claim(connection, "no-such-stage", run_id="r1", now=later(2))
+        assert stages.get(connection, "s1") == ended
+    assert ended is not None
+    assert (ended.error_code, ended.error_message) == (ErrorCode.CANCELLED, "why")
 
 
 def test_a_queued_row_keeps_what_collect_saw(requested: Database) -> None:
@@ -171,12 +176,12 @@ def test_a_round_ends_once(requested: Database) -> None:
 def test_open_rows_come_by_priority_then_age(database: Database) -> None:
     """What the reconciler looks at first; a row whose run was seen is not emitted again."""
     with database.write() as connection:
-        for name, priority, at in (("a", 20, 0), ("b", 50, 2), ("c", 50, 1)):
+        for name, priority, at in (("a", 20, 0), ("aa", 50, 3), ("b", 50, 2), ("c", 50, 1)):
             projects.insert(connection, a_project(name))
             stages.request(connection, name, Stage.FRAMES, stage_id=name, priority=priority, now=later(at))
         stages.mark_queued(connection, "b", run_id="r", now=NOW)
-        assert list(stages.open_ids(connection).items()) == [("c", None), ("b", "r"), ("a", None)]
-        assert stages.unseen_ids(connection, limit=9) == ["c", "a"]
+        assert list(stages.open_ids(connection).items()) == [("c", None), ("b", "r"), ("aa", None), ("a", None)]
+        assert stages.unseen_ids(connection, limit=9) == ["c", "aa", "a"]
         assert stages.unseen_ids(connection, limit=1) == ["c"]
 
 
