@@ -159,6 +159,27 @@ def test_a_request_is_decided_once(database: Database) -> None:
     assert Answer.model_validate_json(stored.answer or "") == answer
 
 
+def test_what_is_decided_about_one_request_is_said_of_no_other(database: Database) -> None:
+    """Waiting, accepted and refused ones beside each other; found newest first, by user and by state."""
+    with database.write() as connection:
+        waits, taken, refused, fresh = (
+            submissions.insert(connection, a_wish(user), now=NOW)[0].id for user in ("a", "b", "a", "b")
+        )
+        assert submissions.wait(connection, waits, message="wait")
+        assert submissions.accept(connection, taken, Answer(project_id="p1", status="QUEUED"), now=NOW)
+        assert submissions.reject(connection, refused, code=ErrorCode.INPUT_INVALID, message="no", now=NOW)
+        found = submissions.find(connection)
+        assert [(one.id, one.status) for one in found] == [
+            (fresh, SubmissionStatus.NEW),
+            (refused, SubmissionStatus.REJECTED),
+            (taken, SubmissionStatus.ACCEPTED),
+            (waits, SubmissionStatus.WAITING),
+        ]
+        assert submissions.find(connection, limit=2) == found[:2]
+        assert [one.id for one in submissions.find(connection, user_id="a")] == [refused, waits]
+        assert [one.id for one in submissions.find(connection, user_id="b", status=SubmissionStatus.NEW)] == [fresh]
+
+
 def test_two_reconcilers_decide_a_request_once(database: Database) -> None:
     """Of an acceptance and a refusal at the same moment exactly one holds."""
     with database.write() as connection:
