@@ -8,12 +8,12 @@ from math import ceil
 from pydantic import BaseModel, ConfigDict
 
 from comic_pipeline.model.errors import ErrorCode
-from comic_pipeline.model.limits import IMAGE_TASKS_PER_PROJECT
+from comic_pipeline.model.limits import IMAGE_TASKS_PER_PROJECT, LOCAL_CLIPS_PER_PROJECT
 from comic_pipeline.model.project import Project
 from comic_pipeline.model.submission import CANCEL_ASKED
 from comic_pipeline.model.task import Task, TaskStatus, newest_film
 from comic_pipeline.model.workflow import ACTIVE_PROJECT_STATES, PRODUCTION, STAGE_RULES, ProjectState, Stage
-from comic_pipeline.settings import Settings
+from comic_pipeline.settings import Settings, VideoProviderName
 from comic_pipeline.store import ledger, projects
 from comic_pipeline.store.database import Connection
 from comic_pipeline.store.views import CostLine, costs, progress_of
@@ -160,5 +160,10 @@ def _remaining(connection: Connection, project: Project, stage: Stage, tasks: Se
     if left == 0:
         return 0.0
     median = ledger.median_seconds(connection, task_type, settings.providers_of(stage)[0])
-    at_once = IMAGE_TASKS_PER_PROJECT if stage is Stage.FRAMES else left
-    return None if median is None else median * ceil(left / at_once)
+    return None if median is None else median * ceil(left / _at_once(stage, settings, left))
+
+
+def _at_once(stage: Stage, settings: Settings, left: int) -> int:
+    if stage is Stage.FRAMES:
+        return IMAGE_TASKS_PER_PROJECT
+    return LOCAL_CLIPS_PER_PROJECT if stage is Stage.CLIPS and settings.video_provider is VideoProviderName.OFFLINE else left

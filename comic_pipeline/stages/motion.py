@@ -1,7 +1,8 @@
-"""The moving picture of each shot, started from its frame. All shots are created together and polled together."""
+"""The moving picture of each shot, started from its frame. Jobs of a service are created together and polled together."""
 
 import logging
 
+from comic_pipeline.model.limits import LOCAL_CLIPS_PER_PROJECT
 from comic_pipeline.model.media import Clip, Clips, FrameImages
 from comic_pipeline.model.storyboard import OverrideField, Shot, Storyboard
 from comic_pipeline.model.task import TaskType
@@ -27,7 +28,7 @@ async def shoot_clips(studio: Studio, storyboard: Storyboard, frames: FrameImage
     orders = [
         order_of(studio, shot, pictures[shot.seq], take=changes.take(shot.seq, OverrideField.TAKE_CLIPS)) for shot in wished.shots
     ]
-    finished = await make_all(studio.desk, orders)
+    finished = await make_all(studio.desk, orders, at_once=LOCAL_CLIPS_PER_PROJECT if studio.providers.video.offline else None)
     done = finished.settle(now=studio.now())
     return Clips(
         clips=tuple(Clip(seq=shot.seq, media=one.media, made=one.made) for shot, one in zip(wished.shots, done, strict=True))

@@ -139,8 +139,10 @@ def test_the_time_left_follows_from_what_such_work_took(door: Door) -> None:
     assert look(door, OneProvider()).eta_seconds == 10 + (10 + 10) + 10
     door.put(a_project("p2", user_id="u2", duration_bucket=DurationBucket.LONG_120), {})
     with door.database.read() as connection:
-        # Twelve pictures in three groups of four.
-        assert status_of(connection, "p2", OneProvider()).eta_seconds == 10 + (30 + 10) + 10
+        # Twelve pictures in three groups of four; clips too when they are rendered here, a service takes them all.
+        assert status_of(connection, "p2", OneProvider()).eta_seconds == 10 + (30 + 30) + 10
+        service = OneProvider(COMIC_VIDEO_PROVIDER="ark", ARK_API_KEY="k")
+        assert status_of(connection, "p2", service).eta_seconds == 10 + (30 + 10) + 10
 
 
 def test_the_time_left_shrinks_with_the_work(door: Door) -> None:
