@@ -1,6 +1,6 @@
 """What a stopped run leaves behind is found by its project, and what is written about one task is written about no other.
 
-When it is looked at, and what follows, is tested with the reconciler (`contracts/workflow/test_upkeep.py`).
+When it is looked at, and what follows, is tested with the reconciler (`test_upkeep.py`).
 """
 
 import pytest
