@@ -57,6 +57,22 @@ def test_what_is_only_watched_is_told_to_nobody(database: Database) -> None:
         assert _told(connection) == [NoticeEvent.ALERT_RAISED]
 
 
+def test_a_step_concerns_one_alert(database: Database) -> None:
+    """What is forgotten, raised or cleared of one rule leaves the others watched; raised twice is told once."""
+    with database.write() as connection:
+        for rule in (AlertRule.QUEUE_BACKLOG, AlertRule.FAILED_TASKS, AlertRule.FILM_FAILURES):
+            alerts.apply(connection, _step(Act.WATCH, rule=rule), now=NOW)
+        gone, raised, _ = (alert.id for alert in alerts.open_alerts(connection))
+        assert alerts.apply(connection, _step(Act.FORGET, alert_id=gone, rule=AlertRule.QUEUE_BACKLOG), now=later(1))
+        assert alerts.apply(connection, _step(Act.RAISE, alert_id=raised), now=later(2))
+        assert not alerts.apply(connection, _step(Act.RAISE, alert_id=raised), now=later(3))
+        assert [(alert.rule, alert.raised_at) for alert in alerts.open_alerts(connection)] == [
+            (AlertRule.FAILED_TASKS, later(2)),
+            (AlertRule.FILM_FAILURES, None),
+        ]
+        assert _told(connection) == [NoticeEvent.ALERT_RAISED]
+
+
 def test_two_looks_at_once_raise_one_alert(database: Database) -> None:
     """Evaluations can overlap: the index lets one through, the other says nothing."""
 

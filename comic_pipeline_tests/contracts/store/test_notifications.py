@@ -130,6 +130,20 @@ def test_a_dead_sender_is_succeeded_and_cannot_speak_any_more(filled: Database) 
         assert notifications.mark_sent(connection, notice_id, holder="b", now=later(132))
 
 
+def test_a_sender_of_several_settles_each_for_itself(filled: Database) -> None:
+    """What one receiver took, or did not take, says nothing about the other notices that the same sender has."""
+    with filled.write() as connection:
+        _tell(connection, at=1)
+        _tell(connection, "p2", at=2)
+        sent, failed = _due(connection)
+        for notice_id in (sent, failed):
+            assert notifications.take(connection, notice_id, holder="a", now=later(100), seconds=30) is not None
+        assert notifications.mark_sent(connection, sent, holder="a", now=later(101))
+        assert notifications.postpone(connection, failed, holder="a", not_before=later(200), error="HTTP 500")
+        assert _due(connection, at=200) == [failed]
+        assert [notice.id for notice in notifications.find(connection, status=NoticeStatus.SENT)] == [sent]
+
+
 def test_old_notices_go(filled: Database) -> None:
     """Counted first, then deleted, only those before the day."""
     with filled.write() as connection:

@@ -4,7 +4,7 @@ import pytest
 from sqlalchemy.exc import IntegrityError
 
 from comic_pipeline.model.errors import ErrorCode, WorkStopped
-from comic_pipeline.model.workflow import Stage, StageStatus
+from comic_pipeline.model.workflow import ProjectState, Stage, StageStatus
 from comic_pipeline.store import projects, stages
 from comic_pipeline.store.database import Connection, Database
 from comic_pipeline_tests.builders import NOW, a_project, later
@@ -97,6 +97,7 @@ def test_a_claim_after_the_end_is_refused(requested: Database) -> None:
         assert not stages.mark_queued(connection, "s1", run_id="r1", now=later(2))
         assert not stages.claim(connection, "no-such-stage", run_id="r1", now=later(2))
         assert stages.get(connection, "s1") == ended
+        assert stages.owned(connection, "p1", Stage.FRAMES, run_id="r1") is None
     assert ended is not None
     assert (ended.error_code, ended.error_message) == (ErrorCode.CANCELLED, "why")
 
@@ -215,3 +216,29 @@ def test_rounds_are_counted_by_project_and_stage(database: Database) -> None:
             Stage.VOICES: "s2",
         }
         assert [row.id for row in stages.history(connection, "p1")] == ["s0", "s1", "s2"]
+
+
+def test_time_runs_for_each_project_in_production_by_itself(database: Database) -> None:
+    """What one waited is not another's, a film that has ended takes no more time, and only the late one's run is stopped."""
+    with database.write() as connection:
+        for name, status in (("p1", ProjectState.IMAGE), ("p2", ProjectState.IMAGE), ("gone", ProjectState.CANCELLED)):
+            projects.insert(connection, a_project(name, user_id=name, status=status))
+            stages.request(connection, name, Stage.FRAMES, stage_id=name, priority=0, now=NOW, run_id=f"run-{name}")
+        stages.add_waited(connection, "p1", seconds=30)
+        assert stages.seconds_by_project(connection, now=later(100)) == {"p1": 70, "p2": 100}
+        assert stages.runs_at_work(connection, "p1") == ["run-p1"]
+        projects.move(connection, "p1", old=[ProjectState.IMAGE], new=ProjectState.IMAGE, now=later(50), opened_at=later(50))
+        assert stages.seconds_by_project(connection, now=later(100)) == {"p2": 100}
+
+
+def test_a_run_over_several_stages_speaks_about_each(database: Database) -> None:
+    """Materialized by hand from the clips on: what it reports about the film says nothing about the clips."""
+    with database.write() as connection:
+        projects.insert(connection, a_project())
+        stages.register(connection, "p1", [Stage.CLIPS, Stage.FILM], run_id="hand", priority=0, now=NOW)
+        clips, film = (stages.owned(connection, "p1", stage, run_id="hand") for stage in (Stage.CLIPS, Stage.FILM))
+        assert clips is not None
+        assert film is not None
+        assert (clips.stage, film.stage) == (Stage.CLIPS, Stage.FILM)
+        stages.report(connection, film.id, run_id="hand", code=ErrorCode.FFMPEG_FAILED, message="no")
+        assert stages.get(connection, clips.id) == clips

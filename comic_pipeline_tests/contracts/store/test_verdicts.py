@@ -61,6 +61,20 @@ def test_the_verdicts_of_a_run_are_its_own(produced: Database) -> None:
         assert verdicts.of_run(connection, "p1", run_id="r9") == {}
 
 
+def test_a_gate_is_open_for_one_version_of_one_project(produced: Database) -> None:
+    """What was judged before, by another check or in another film, opens nothing; the latest word about a version holds."""
+    with produced.write() as connection:
+        projects.insert(connection, a_project("p2", user_id="user-2"))
+        closed = a_verdict(passed=False)
+        others = (a_verdict(data_version="v2"), a_verdict("style"), a_verdict(project_id="p2"))
+        for verdict in (a_verdict(), closed, *others):
+            verdicts.record(connection, verdict)
+        assert verdicts.of_version(connection, "p1", check="sizes", data_version="v1") == closed
+        assert verdicts.of_version(connection, "p1", check="sizes", data_version="v9") is None
+        assert verdicts.latest(connection, "p2") == [others[-1]]
+        assert list(verdicts.of_run(connection, "p2", run_id="r1").values()) == [others[-1]]
+
+
 def test_the_view_shows_the_verdicts_in_force(produced: Database) -> None:
     """`qc_results` for the data team: the latest of each check, with who overrode it."""
     with produced.write() as connection:
