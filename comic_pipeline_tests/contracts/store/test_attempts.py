@@ -14,7 +14,7 @@ from comic_pipeline.model.task import Attempt, AttemptKind, AttemptState, Task
 from comic_pipeline.store import attempts, ledger
 from comic_pipeline.store.database import Database
 from comic_pipeline.store.schema import attempts as attempt_rows
-from comic_pipeline_tests.builders import NOW, a_frame, a_project, a_worker, begin_project, later
+from comic_pipeline_tests.builders import NOW, a_frame, a_picture, a_project, a_worker, begin_project, later
 from comic_pipeline_tests.contracts.store.acts import begin, claimed
 from comic_pipeline_tests.reckoning import spent_by
 
@@ -68,6 +68,28 @@ def test_an_attempt_moves_from_intent_to_submitted_to_succeeded(database: Databa
         later(9),
     )
     assert done.provider_request_id == "job-1"
+
+
+def test_each_task_counts_its_own_creates_and_has_its_own_job(database: Database, task: Task) -> None:
+    """The second shot's first create is number one, and the first shot's job id is not on the second shot."""
+    with database.write() as connection:
+        other = claimed(connection, a_frame(seq=1), a_worker())
+        first = attempts.mark_submitted(connection, begin(connection, task), request_id="job-1")
+        assert ledger.get(connection, other.task_id).provider_request_id is None
+        second = attempts.mark_submitted(connection, begin(connection, other), request_id="job-2")
+        assert (first.number, second.number) == (1, 1)
+        assert ledger.get(connection, task.task_id).provider_request_id == "job-1"
+        assert attempts.of_task(connection, task.task_id) == [first]
+
+
+def test_a_finished_task_books_and_forgets_its_own_creates(database: Database, task: Task) -> None:
+    """What the second shot has paid is not the first one's, and where its result lies is still known."""
+    with database.write() as connection:
+        other = claimed(connection, a_frame(seq=1), a_worker())
+        attempts.mark_succeeded(connection, begin(connection, task), cost=cny("0.2"), result="{}", now=NOW)
+        waiting = attempts.mark_succeeded(connection, begin(connection, other), cost=cny("0.5"), result="{}", now=NOW)
+        assert ledger.succeed(connection, task.task_id, a_picture(), now=NOW).cost_actual == cny("0.2")
+        assert attempts.of_task(connection, other.task_id) == [waiting]
 
 
 def test_a_request_id_of_any_length_is_kept(database: Database, task: Task) -> None:

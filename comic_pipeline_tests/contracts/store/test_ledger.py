@@ -160,6 +160,12 @@ def test_what_has_ended_or_goes_on_is_left_as_it_is(started: Database) -> None:
         ledger.postpone(connection, task.task_id, code=ErrorCode.PROVIDER_ERROR, message="", not_before=later(9))
         assert not ledger.renew_one(connection, task.task_id, note="again")
         assert ledger.get(connection, task.task_id) == done
+        failed = claimed(connection, a_frame(seq=1), a_worker())
+        ledger.end(connection, failed.task_id, status=TaskStatus.FAILED, code=ErrorCode.UNKNOWN_ERROR, message="", now=later(2))
+        assert ledger.renew_one(connection, failed.task_id, note="again")
+        renewed = ledger.get(connection, failed.task_id)
+        assert (renewed.status, renewed.error_message) == (TaskStatus.PENDING, "again")
+        assert ledger.get(connection, task.task_id) == done
 
 
 def test_racing_workers_get_one_claim(started: Database) -> None:
@@ -190,6 +196,17 @@ def test_a_task_put_back_need_not_wait_for_its_lease(started: Database) -> None:
     taken = _claim(started, "w2", later(1))
     assert isinstance(taken, Claimed)
     assert taken.task.deadline_at == later(600)
+
+
+def test_a_worker_of_many_shots_holds_and_lets_go_of_each(started: Database) -> None:
+    """One shot's end, or its longer life, is not the others': they would be taken over in the middle, or held by nobody."""
+    with started.write() as connection:
+        first, second = (claimed(connection, a_frame(seq=seq), a_worker()) for seq in (0, 1))
+        assert ledger.renew_lease(connection, first.task_id, a_worker(), now=later(30))
+        assert ledger.get(connection, second.task_id) == second
+        ledger.put_back(connection, first.task_id, a_worker())
+        assert ledger.get(connection, first.task_id).lease_owner is None
+        assert ledger.get(connection, second.task_id) == second
 
 
 def test_leases_of_an_ended_run_are_dropped(started: Database) -> None:
@@ -223,6 +240,8 @@ def test_cancel_ends_what_has_not_begun_and_flags_what_runs(started: Database) -
         task = states[a_frame(words=words).input_json]
         return task.status, task.cancel_requested, task.cancelled_at
 
+    ended = states[a_frame(words="waiting").input_json]
+    assert (ended.error_code, ended.error_message, ended.not_before) == (ErrorCode.CANCELLED, "enough", None)
     assert state("pending") == (TaskStatus.CANCELLED, True, later(10))
     assert state("waiting") == (TaskStatus.CANCELLED, True, later(10))
     assert state("running") == (TaskStatus.RUNNING, True, None)
@@ -322,12 +341,15 @@ def test_a_result_that_comes_after_the_end_is_not_forgotten(started: Database, s
     with started.write() as connection:
         task = _paid(connection)
         ledger.end(connection, task.task_id, status=status, code=ErrorCode.TASK_TIMEOUT, message="", now=NOW)
+        other = claimed(connection, a_frame(seq=1), a_worker())
+        other = ledger.succeed(connection, other.task_id, a_picture("other"), now=NOW)
     with pytest.raises(WorkStopped) as stopped, started.write() as connection:
         ledger.succeed(connection, task.task_id, a_picture(), now=later(1))
     assert stopped.value.code is ErrorCode.CONFLICT
     with started.read() as connection:
         assert _result(connection, task) == '{"url":"u"}'
         assert ledger.get(connection, task.task_id).status is status
+        assert ledger.get(connection, other.task_id) == other
 
 
 def test_a_second_finisher_changes_only_the_cost(started: Database) -> None:
