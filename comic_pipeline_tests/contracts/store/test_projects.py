@@ -137,6 +137,36 @@ def test_projects_are_listed_newest_first_and_by_filter(database: Database) -> N
 
         assert ids() == ["p3", "p2", "p1", "p0"]
         assert ids(user_id="a", limit=2) == ["p3", "p2"]
+        assert ids(user_id="b") == ["p1"]
         assert ids(status=[ProjectState.FAILED, ProjectState.IMAGE]) == ["p1", "p0"]
         assert ids(status=[]) == []
         assert projects.in_production(connection) == ["p0", "p3"]
+
+
+def test_what_is_asked_of_one_project_is_asked_of_no_other(database: Database) -> None:
+    """A cancel, its force, a title and the time of a retry are one film's; one that has ended is not to be stopped any more."""
+    with database.write() as connection:
+        for name, state in (("p1", ProjectState.IMAGE), ("p2", ProjectState.IMAGE), ("gone", ProjectState.CANCELLED)):
+            projects.insert(connection, a_project(name, user_id=name, status=state, cancel_requested=name == "gone"))
+        other = projects.get(connection, "p2")
+        assert projects.request_cancel(connection, "p1", reason="enough", now=later(1))
+        assert projects.cancelling(connection) == {"p1": False}
+        projects.force_cancel(connection, "p1")
+        projects.set_title(connection, "p1", "月下花", now=later(1))
+        projects.move(connection, "p1", old=[ProjectState.IMAGE], new=ProjectState.QUEUED, now=later(2), opened_at=later(2))
+        assert projects.get(connection, "p2") == other
+        assert projects.request_cancel(connection, "p2", reason="enough", now=later(3))
+        assert projects.cancelling(connection) == {"p1": True, "p2": False}
+        assert [projects.opened_at(connection, name) for name in ("p1", "p2")] == [later(2), NOW]
+
+
+@pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
+def test_a_project_that_is_held_holds_up_no_other(database: Database) -> None:
+    """Creates of different films pass the gate side by side."""
+    with database.write() as connection:
+        for name in ("p1", "p2"):
+            projects.insert(connection, a_project(name, user_id=name))
+    with database.write() as connection, database.write() as beside:
+        beside.exec_driver_sql("SET LOCAL lock_timeout = '1s'")
+        projects.lock(connection, "p1")
+        projects.lock(beside, "p2")
