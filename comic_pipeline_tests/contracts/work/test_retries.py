@@ -9,11 +9,11 @@ import pytest
 
 from comic_pipeline.model.errors import ErrorCode, ProviderFault, RoundIncomplete, ShotsFailed
 from comic_pipeline.model.ledger import SpendLimits
-from comic_pipeline.model.task import TaskStatus
+from comic_pipeline.model.task import Task, TaskStatus
 from comic_pipeline.work.orders import PostponedError, Verified
 from comic_pipeline.work.runner import make_all
 from comic_pipeline_tests.builders import later
-from comic_pipeline_tests.contracts.work.bench import RULES, Bench, an_order, limited
+from comic_pipeline_tests.contracts.work.bench import RULES, Bench, an_order, limited, then
 from comic_pipeline_tests.fakes import ScriptedProvider
 
 # Nothing here depends on the kind of database.
@@ -233,3 +233,16 @@ def test_a_defect_says_its_own_name_and_leaves_the_tasks_free(bench: Bench, vide
     orders = [an_order(videos, "cat", seq=0), an_order(videos, "dog", seq=1)]
     assert len(bench.clock.run(make_all(bench.desk("w2"), orders)).delivered) == 2
     assert len(videos.sent) == 2
+
+
+def test_all_orders_are_on_the_list_before_the_first_is_made(bench: Bench, images: ScriptedProvider) -> None:
+    """Progress and the breaker count what is planned: a film of three shots is no film of one while its first is made."""
+    seen: list[Task] = []
+    images.plan("submit", then(lambda: seen.extend(bench.tasks()), _busy()))
+    orders = [an_order(images, str(seq), seq=seq) for seq in range(3)]
+    bench.clock.run(make_all(bench.desk(), orders, at_once=1)).settle(now=bench.clock.now())
+    assert [(task.shot_seq, task.status) for task in seen] == [
+        (0, TaskStatus.RUNNING),
+        (1, TaskStatus.PENDING),
+        (2, TaskStatus.PENDING),
+    ]
