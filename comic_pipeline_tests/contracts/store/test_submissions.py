@@ -197,7 +197,7 @@ def test_two_reconcilers_decide_a_request_once(database: Database) -> None:
 
 
 def test_the_quota_counts_new_films_of_one_user_and_day(database: Database) -> None:
-    """Counted: accepted requests that made a new project in [since, until). Not: reused, refused, other kinds, other users."""
+    """Counted: accepted requests that made a new project in [since, until). Not: reused, refused, other kinds, users, tiers."""
     fresh = Answer(project_id="p", status="QUEUED")
     cases = [
         (a_wish(), fresh, NOW),
@@ -205,6 +205,7 @@ def test_the_quota_counts_new_films_of_one_user_and_day(database: Database) -> N
         (a_wish(), fresh, later(60)),
         (a_wish(), fresh.model_copy(update={"reused": True}), NOW),
         (a_wish("user-2"), fresh, NOW),
+        (a_wish(tier=Tier.PREVIEW), fresh, NOW),
         (a_wish(kind=SubmissionKind.RETRY, project_id="p"), fresh, NOW),
     ]
     with database.write() as connection:
