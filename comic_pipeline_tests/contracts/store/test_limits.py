@@ -224,3 +224,16 @@ def test_a_beating_run_keeps_and_drops_only_what_it_holds(database: Database) ->
             for run in ("dead", "alive")
         ]
     assert free == [True, False]
+
+
+def test_providers_share_neither_pace_nor_slots(database: Database) -> None:
+    """A line at one provider keeps nobody waiting at another, and a slot given back is given back where it was held."""
+    with database.write() as connection:
+        for provider in ("ark", "other"):
+            assert limits.take_turn(connection, provider, step=0.2, now=NOW) == NOW
+            assert limits.take_slot(connection, provider, jobs=1, holder="a", now=NOW, seconds=60)
+        assert limits.take_turn(connection, "ark", step=0.2, now=NOW) == later(0.2)
+        assert limits.take_turn(connection, "other", step=0.2, now=NOW) == later(0.2)
+        limits.free_slot(connection, "ark", holder="a")
+        free = [limits.take_slot(connection, name, jobs=1, holder="b", now=NOW, seconds=60) for name in ("ark", "other")]
+    assert free == [True, False]
