@@ -10,7 +10,7 @@ from comic_pipeline.model.retry import JOB_LIFE
 from comic_pipeline.model.task import Attempt, AttemptState, Task, TaskStatus
 from comic_pipeline.store import attempts, ledger, leftovers
 from comic_pipeline.store.database import Connection, Database
-from comic_pipeline_tests.builders import NOW, a_frame, a_project, begin_project
+from comic_pipeline_tests.builders import NOW, a_frame, a_picture, a_project, begin_project
 from comic_pipeline_tests.contracts.store.acts import begin, claimed
 
 # When providers are about to forget what was created at NOW.
@@ -71,3 +71,13 @@ def test_a_task_is_reopened_and_ended_alone(database: Database, tasks: tuple[Tas
         assert (task.status, task.error_code, task.error_message) == (TaskStatus.FAILED, ErrorCode.TASK_TIMEOUT, "too late")
         assert (task.finished_at, task.cancelled_at) == (LATE, None)
         assert _standing(connection, *others) == before
+
+
+def test_what_was_finished_meanwhile_is_neither_reopened_nor_ended(database: Database, tasks: tuple[Task, Task, Task]) -> None:
+    """A run that was thought dead stored its result between the look and the write: it is paid and stays a success."""
+    first, *_ = tasks
+    with database.write() as connection:
+        done = ledger.succeed(connection, first.task_id, a_picture(), now=LATE)
+        leftovers.reopen(connection, first.task_id)
+        leftovers.end(connection, first.task_id, status=TaskStatus.FAILED, code=ErrorCode.UNKNOWN_ERROR, message="", now=LATE)
+        assert ledger.get(connection, first.task_id) == done

@@ -237,3 +237,14 @@ def test_providers_share_neither_pace_nor_slots(database: Database) -> None:
         limits.free_slot(connection, "ark", holder="a")
         free = [limits.take_slot(connection, name, jobs=1, holder="b", now=NOW, seconds=60) for name in ("ark", "other")]
     assert free == [True, False]
+
+
+def test_a_holder_of_two_leases_gives_back_the_named_one(database: Database) -> None:
+    """One lease is free and the other is not; what has run out under one name is not taken under another."""
+    with database.write() as connection:
+        for name in ("pass", "lock"):
+            assert limits.take_lease(connection, name, holder="a", now=NOW, seconds=10)
+        limits.drop_lease(connection, "pass", holder="a")
+        assert not limits.take_lease(connection, "lock", holder="b", now=later(5), seconds=100)
+        assert limits.take_lease(connection, "pass", holder="b", now=later(20), seconds=100)
+        assert limits.take_lease(connection, "lock", holder="c", now=later(20), seconds=100)
