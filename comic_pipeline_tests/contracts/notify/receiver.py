@@ -25,12 +25,16 @@ class Answer:
 
 @dataclass
 class Receiver:
-    """What came in, in order: event ids with their parsed bodies. `answers` are used up one a request; then all is well."""
+    """What came in, in order: event ids with their parsed bodies. `answers` are used up one a request; then all is well.
+
+    `meeting`: each request is answered when as many are there as it waits for; with 503 when they do not come.
+    """
 
     url: str = ""
     answers: list[Answer] = field(default_factory=list)
     got: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
     forged: int = 0
+    meeting: threading.Barrier | None = None
     arrived: threading.Event = field(default_factory=threading.Event)
 
     def ids(self) -> list[str]:
@@ -50,6 +54,11 @@ def _handler(receiver: Receiver, stop: threading.Event) -> type[BaseHTTPRequestH
             receiver.got.append((self.headers["X-Comic-Event-Id"], json.loads(body)))
             receiver.arrived.set()
             answer = receiver.answers.pop(0) if receiver.answers else Answer()
+            if receiver.meeting is not None:
+                try:
+                    receiver.meeting.wait()
+                except threading.BrokenBarrierError:
+                    answer = Answer(status=503)
             if stop.wait(answer.hang) or answer.hang:
                 self.close_connection = True
                 return

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
@@ -113,13 +114,21 @@ def test_old_news_is_not_told(database: Database, receiver: Receiver) -> None:
     assert (done.dead, done.sent, receiver.got) == (2, 0, [])
 
 
-def test_a_hanging_receiver_costs_one_call(database: Database, receiver: Receiver) -> None:
-    """Eight films at a receiver that never answers: they hang side by side; else the first would use the time up."""
+def test_films_are_told_of_side_by_side(database: Database, receiver: Receiver) -> None:
+    """Eight films at a slow receiver cost one call's time: it answers when all eight are there."""
     for number in range(8):
         _fail(database, f"p{number}")
-    receiver.answers = [Answer(hang=30)] * 8
-    done = _courier(database, receiver, call_seconds=1.5).deliver(seconds=1)
-    assert done.postponed == 8
+    receiver.meeting = threading.Barrier(8, timeout=10)
+    assert _courier(database, receiver, call_seconds=20).deliver(seconds=5).sent == 8
+
+
+def test_a_hanging_receiver_is_given_up(database: Database, receiver: Receiver) -> None:
+    """A receiver that takes the request and never answers holds nobody: each notice waits for its next time."""
+    for number in range(2):
+        _fail(database, f"p{number}")
+    receiver.answers = [Answer(hang=30)] * 2
+    done = _courier(database, receiver).deliver(seconds=5)
+    assert done.postponed == 2
     assert all("no answer within" in fault for fault in done.faults)
 
 
