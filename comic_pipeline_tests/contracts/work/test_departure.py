@@ -127,6 +127,23 @@ def test_a_cancel_without_a_limit_is_heard_before_the_request_leaves(bench: Benc
     assert (images.sent, bench.states(), bench.spent()) == ([], ["released"], Decimal(0))
 
 
+@SQLITE
+def test_who_waits_for_a_turn_has_promised_nothing(bench: Bench, images: ScriptedProvider) -> None:
+    """A run that is killed in line must not leave promises: each would be booked as a call that was paid and lost."""
+    orders = [an_order(images, f"shot {seq}", seq=seq) for seq in range(3)]
+
+    async def main() -> int:
+        working = asyncio.ensure_future(make_all(bench.desk(rules=limited(images, jobs=3, qps=0.1)), orders))
+        await bench.clock.sleep(5)
+        with bench.database.read() as connection:
+            promised = len(attempts.of_project(connection, "p1"))
+        await working
+        return promised
+
+    assert bench.clock.run(main()) == 1
+    assert len(images.sent) == 3
+
+
 def test_a_run_that_was_frozen_before_its_request_left_sends_nothing(bench: Bench, videos: ScriptedProvider) -> None:
     """Its lease ran out, another run found the create absent and made it anew: the first one, awake again, must not pay too."""
 

@@ -126,7 +126,7 @@ def test_an_expired_link_of_a_job_is_asked_for_anew(bench: Bench, videos: Script
     videos.plan("poll", None, None, JobStatus(Phase.SUCCEEDED, word="succeeded", done=done))
     media = bench.make(an_order(videos)).media
     assert bench.objects.get(media.key) == delivery("fresh")
-    assert (len(videos.sent), bench.spent()) == (1, videos.price)
+    assert (len(videos.sent), set(videos.looked), bench.spent()) == (1, {"job-1"}, videos.price)
 
 
 def test_an_expired_link_that_stays_so_is_for_a_person(bench: Bench, videos: ScriptedProvider) -> None:
@@ -159,6 +159,18 @@ def test_a_link_that_is_dead_for_good_does_not_block_a_retry(bench: Bench) -> No
     assert (refused.code, bench.states()) == (ErrorCode.REF_URL_UNREACHABLE, ["failed"])
     bench.retry()
     assert bench.make(an_order(images)).made.cost == 2 * images.price
+
+
+def test_an_old_link_that_is_only_hard_to_reach_is_not_given_up(bench: Bench) -> None:
+    """Only a link that is gone is lost after a day: a provider that is away for a moment costs no second purchase."""
+    images = ScriptedProvider(bench.clock, name="images", linked=True)
+    images.plan("fetch", GONE)
+    bench.refused(an_order(images))
+    bench.clock.advance(25 * 3_600)
+    bench.retry()
+    images.plan("fetch", *[BROKEN_OFF] * 3)
+    assert bench.make(an_order(images)).made.cost == images.price
+    assert (len(images.sent), len(images.served), bench.states()) == (1, 5, ["succeeded"])
 
 
 def test_staged_bytes_that_are_gone_are_made_again(bench: Bench, images: ScriptedProvider) -> None:
