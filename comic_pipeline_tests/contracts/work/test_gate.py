@@ -114,6 +114,8 @@ def test_a_cancel_before_the_start_sends_nothing(bench: Bench, images: ScriptedP
     stopped = bench.refused(an_order(images), desk=desk)
     assert (type(stopped), stopped.code, images.sent) == (WorkStopped, ErrorCode.CANCELLED, [])
     assert (bench.task().status, bench.attempts()) == (TaskStatus.CANCELLED, [])
+    again = bench.refused(an_order(images), desk=bench.desk("w2"))
+    assert (type(again), again.code, again.detail) == (WorkStopped, ErrorCode.CANCELLED, stopped.detail)
 
 
 def test_a_cancel_between_tries_of_a_call_sends_nothing_more(bench: Bench, images: ScriptedProvider) -> None:

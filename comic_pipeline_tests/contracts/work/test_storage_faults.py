@@ -151,3 +151,22 @@ def test_a_missed_renewal_is_made_up_for(bench: Bench, flickering: Flickering, v
     videos.plan("submit", long)
     bench.make(an_order(videos), desk=bench.desk(database=flickering))
     assert owners == ["w1"]
+
+
+def test_a_defect_in_the_renewal_is_not_swallowed(bench: Bench, database_url: str, images: ScriptedProvider) -> None:
+    """Nobody waits for the renewal: an error in it that is not the database's would end it unheard, and with it the lease."""
+    rival = Rival(database_url)
+
+    def defect() -> None:
+        raise ZeroDivisionError("a defect")
+
+    async def long() -> None:
+        await bench.clock.sleep(15)
+        rival.first = defect
+        await bench.clock.sleep(30)
+
+    images.plan("submit", long)
+    with pytest.raises(ZeroDivisionError, match="a defect"):
+        bench.make(an_order(images), desk=bench.desk(database=rival))
+    assert (rival.first, bench.states()) == (None, ["succeeded"])
+    rival.close()

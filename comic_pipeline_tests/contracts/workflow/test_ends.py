@@ -5,7 +5,7 @@ import pytest
 from comic_pipeline.model.errors import ERROR_RULES, ErrorCode
 from comic_pipeline.model.task import TaskStatus, TaskType
 from comic_pipeline.model.workflow import MAX_ROUNDS, PRODUCTION, ProjectState, RunPhase, Stage, StageStatus, SubmissionKind
-from comic_pipeline.store import stages, verdicts
+from comic_pipeline.store import limits, stages, verdicts
 from comic_pipeline_tests.builders import a_project
 from comic_pipeline_tests.contracts.workflow.world import World
 
@@ -114,6 +114,18 @@ def test_the_tasks_of_a_run_that_is_gone_are_free_at_once(world: World) -> None:
     world.tick()
     drawing = next(task for task in world.tasks() if task.task_type is TaskType.FRAME_IMAGE)
     assert (drawing.status, drawing.lease_owner, drawing.lease_expires_at) == (TaskStatus.RUNNING, None, None)
+
+
+def test_the_lock_of_a_run_that_is_gone_is_free_at_once(world: World) -> None:
+    """The next round of a serial stage would stand in line behind a dead process until its lock ran out."""
+    world.put_at(STORYBOARD, a_project())
+    run = world.begin(STORYBOARD)
+    with world.database.write() as connection:
+        assert limits.take_lease(connection, "project/p1/serial", holder=run.run_id, now=world.now, seconds=LEASE)
+    run.phase = RunPhase.FAILED
+    world.tick()
+    with world.database.write() as connection:
+        assert limits.take_lease(connection, "project/p1/serial", holder="next", now=world.now, seconds=LEASE)
 
 
 def test_a_run_without_verdicts_did_not_pass(world: World) -> None:
