@@ -5,11 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from comic_pipeline.defs.run import _alone
+from comic_pipeline.defs.run import _alone, _work
 from comic_pipeline.model.ledger import Worker
-from comic_pipeline.model.workflow import Stage
+from comic_pipeline.model.workflow import Stage, StageStatus
 from comic_pipeline.objects.folder import FolderStore
 from comic_pipeline.settings import load_settings
+from comic_pipeline.stages.studio import Studio
 from comic_pipeline.stages.workshop import Workshop
 from comic_pipeline.store import projects, stages
 from comic_pipeline.store.database import Database
@@ -79,4 +80,50 @@ def test_serial_stages_of_a_project_take_turns_and_others_do_not_wait(workshop: 
         rows = {name: stages.get(connection, f"stage-{name}") for name in seen}
     waited = {name: row.waited_seconds for name, row in rows.items() if row is not None}
     assert waited == {"first": 0, "frames": 0, "other": 0, "second": pytest.approx(10, abs=0.6)}
+    workshop.database.close()
+
+
+def test_the_lock_of_a_long_stage_is_kept(workshop: Workshop) -> None:
+    """A film takes longer than a lease: unless its heart renews it, the lock runs out and a second run begins beside it."""
+    at_work: list[str] = []
+    seen: list[tuple[str, ...]] = []
+
+    async def run(name: str, stage: Stage) -> None:
+        worker = _worker(workshop, name, "p1", stage)
+
+        async def body(_: Studio) -> None:
+            at_work.append(name)
+            seen.append(tuple(at_work))
+            await workshop.clock.sleep(70)
+            at_work.remove(name)
+
+        await _work(workshop, workshop.project("p1"), worker, stage, body)
+
+    async def both() -> None:
+        async with asyncio.TaskGroup() as group:
+            group.create_task(run("first", Stage.STORYBOARD))
+            group.create_task(run("second", Stage.FILM))
+
+    assert isinstance(workshop.clock, FakeClock)
+    workshop.clock.run(both())
+    assert seen == [("first",), ("second",)]
+    workshop.database.close()
+
+
+def test_a_run_that_lost_its_round_stops_working(workshop: Workshop) -> None:
+    """It was given up while it slept: at its next heartbeat it stops, and does not work beside the round that follows."""
+    worker = _worker(workshop, "first", "p1", Stage.FRAMES)
+
+    async def body(_: Studio) -> None:
+        with workshop.database.write() as connection:
+            stages.end(
+                connection, worker.stage_id, status=StageStatus.FAILED, code=None, message="given up", now=workshop.clock.now()
+            )
+        await workshop.clock.sleep(1_000)
+
+    clock = workshop.clock
+    assert isinstance(clock, FakeClock)
+    with pytest.raises(asyncio.CancelledError):
+        clock.run(_work(workshop, workshop.project("p1"), worker, Stage.FRAMES, body))
+    assert clock.elapsed <= worker.lease_seconds / 4
     workshop.database.close()

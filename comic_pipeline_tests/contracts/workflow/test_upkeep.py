@@ -146,6 +146,19 @@ def test_a_job_that_five_rounds_could_not_follow_is_a_persons_and_a_retry_begins
     assert (world.rounds()[FRAMES].scope, world.rounds()[FRAMES].ended_at) == ("settle", None)
 
 
+def test_rounds_that_followed_another_stages_job_are_not_this_ones(world: World) -> None:
+    """Five rounds for the clips' job took those of the picture's: it was a person's before anybody had looked at it."""
+    task = under_way(world, at_frames(world), submitted=True)
+    with world.database.write() as connection:
+        for number in range(MAX_ROUNDS):
+            stages.request(connection, "p1", Stage.CLIPS, stage_id=f"clips-{number}", priority=0, scope="settle", now=world.now)
+            stages.end(connection, f"clips-{number}", status=StageStatus.CANCELLED, code=None, message="", now=world.now)
+    world.run_of(FRAMES).phase = RunPhase.CANCELED
+    settle_down(world)
+    assert (world.rounds()[FRAMES].scope, world.rounds()[FRAMES].ended_at) == ("settle", None)
+    assert task_of(world, task).status is not TaskStatus.MANUAL_REQUIRED
+
+
 def test_work_without_a_job_of_a_cancelled_project_just_ends(world: World) -> None:
     """No task is left running for ever (Windup 391)."""
     task = under_way(world, at_frames(world), submitted=False)
@@ -298,7 +311,7 @@ def test_a_retry_that_comes_while_the_timed_out_run_still_stops_is_kept(database
     task = under_way(world, at_frames(world), submitted=True)
     world.wait(101)
     world.tick()
-    assert world.project().status == ProjectState.FAILED
+    assert (world.project().status, world.project().fail_stage) == (ProjectState.FAILED, "frames")
     world.ask(SubmissionKind.RETRY, project="p1")
     world.run_of(FRAMES).phase = RunPhase.CANCELED
     settle_down(world)
