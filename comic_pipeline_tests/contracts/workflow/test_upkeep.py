@@ -159,6 +159,27 @@ def test_rounds_that_followed_another_stages_job_are_not_this_ones(world: World)
     assert task_of(world, task).status is not TaskStatus.MANUAL_REQUIRED
 
 
+def test_a_job_whose_task_was_cancelled_while_it_waited_is_followed_too(world: World) -> None:
+    """It was to be looked at again later, so the cancel ended the task at once: its paid job must not be left unseen for that."""
+    task = under_way(world, at_frames(world), submitted=True)
+    with world.database.write() as connection:
+        ledger.postpone(connection, task.task_id, code=ErrorCode.STORAGE_FAILED, message="away", not_before=world.now)
+    world.ask(SubmissionKind.CANCEL, project="p1")
+    assert task_of(world, task).status is TaskStatus.CANCELLED
+    world.report(FRAMES, ErrorCode.CANCELLED)
+    world.run_of(FRAMES).phase = RunPhase.FAILED
+    settle_down(world)
+    row = world.rounds()[FRAMES]
+    assert (row.scope, row.ended_at) == ("settle", None)
+    run = world.begin(FRAMES)
+    with world.database.write() as connection:
+        worker = replace(a_worker("w2", stage_id=row.id), run_id=run.run_id)
+        claim = ledger.claim(connection, a_frame(), worker, now=world.now)
+    assert isinstance(claim, Claimed)
+    assert claim.last is not None
+    assert claim.last.state is AttemptState.SUBMITTED
+
+
 def test_work_without_a_job_of_a_cancelled_project_just_ends(world: World) -> None:
     """No task is left running for ever (Windup 391)."""
     task = under_way(world, at_frames(world), submitted=False)
