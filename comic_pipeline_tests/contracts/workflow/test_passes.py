@@ -1,17 +1,30 @@
 """A project's way through the reconciler: from its submission to the review, pass by pass."""
 
+from collections.abc import Callable
+
 import pytest
 
 from comic_pipeline.launching import Launch, launch_of, max_runtime, tag_value
 from comic_pipeline.model.errors import StorageFault
 from comic_pipeline.model.project import Project, Tier
-from comic_pipeline.model.workflow import PRODUCTION, ProjectState, RunPhase, Stage, StageStatus, SubmissionKind
+from comic_pipeline.model.workflow import (
+    ACTIVE_PROJECT_STATES,
+    PRODUCTION,
+    ProjectState,
+    RunPhase,
+    Stage,
+    StageStatus,
+    SubmissionKind,
+)
 from comic_pipeline.settings import load_settings
 from comic_pipeline.store import projects
 from comic_pipeline.store.database import Database
 from comic_pipeline.workflow import EMIT_AT_MOST
+from comic_pipeline.workflow.advancing import Advancer
+from comic_pipeline.workflow.rows import Rows
 from comic_pipeline_tests.builders import NOW, a_project
 from comic_pipeline_tests.contracts.service.door import CAT, answer_of
+from comic_pipeline_tests.contracts.work.bench import Rival
 from comic_pipeline_tests.contracts.workflow.world import World
 
 STORYBOARD, FRAMES, VOICES, CLIPS, FILM = PRODUCTION
@@ -285,6 +298,43 @@ def test_two_reconcilers_that_overlap_all_the_same_make_one_round_each(world: Wo
     before = world.everything()
     world.another().tick()
     assert world.everything() == before
+
+
+def _advanced(world: World, *, meanwhile: Callable[[], None]) -> tuple[int, list[str]]:
+    """One look at all projects, between whose reading and writing somebody else does something."""
+    rival = Rival(world.database.engine.url.render_as_string(hide_password=False))
+    rival.first = meanwhile
+    rows = Rows(database=rival, now=lambda: world.now)
+    done = Advancer(rows=rows, settings=world.settings, now=lambda: world.now).advance()
+    assert rival.first is None
+    rival.close()
+    return done
+
+
+def test_a_project_that_is_stopped_after_it_was_looked_at_gets_no_new_round(world: World) -> None:
+    """Its next stages were due a moment ago; begun all the same, they would be paid for a film that has stopped."""
+    world.put(a_project(), {STORYBOARD: StageStatus.PASSED})
+
+    def stop() -> None:
+        with world.database.write() as connection:
+            old, now = ACTIVE_PROJECT_STATES, world.now
+            assert projects.move(connection, "p1", old=old, new=ProjectState.FAILED, now=now, finished_at=now)
+
+    assert _advanced(world, meanwhile=stop) == (0, [])
+    assert (set(world.rounds()), world.project().status) == ({STORYBOARD}, ProjectState.FAILED)
+
+
+def test_a_project_is_not_cancelled_under_a_run_that_has_just_begun(world: World) -> None:
+    """Nothing was open when it was looked at; the run by hand that came since ends first, and the project with it."""
+    world.put(a_project(), {STORYBOARD: StageStatus.PASSED})
+    with world.database.write() as connection:
+        projects.request_cancel(connection, "p1", reason="enough", now=world.now)
+
+    def begin() -> None:
+        world.by_hand(FRAMES)
+
+    assert _advanced(world, meanwhile=begin) == (0, [])
+    assert world.project().status in ACTIVE_PROJECT_STATES
 
 
 def test_a_database_that_is_away_stops_the_pass(world: World, tmp_path: object) -> None:
