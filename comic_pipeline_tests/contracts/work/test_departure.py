@@ -17,6 +17,7 @@ from comic_pipeline.model.errors import ErrorCode, StorageFault, WorkStopped
 from comic_pipeline.model.task import TaskStatus
 from comic_pipeline.store import attempts, limits
 from comic_pipeline.work.runner import make, make_all
+from comic_pipeline_tests.builders import later
 from comic_pipeline_tests.contracts.work.bench import Bench, Flickering, an_order, limited
 from comic_pipeline_tests.contracts.work.pacer import Plan
 from comic_pipeline_tests.fakes import FakeClock, ScriptedProvider
@@ -88,6 +89,15 @@ def test_creates_leave_apart_although_some_requests_take_long_to_build(bench: Be
     orders = [an_order(images, f"shot {seq}", seq=seq) for seq in range(6)]
     bench.clock.run(make_all(bench.desk(rules=limited(images, jobs=6, qps=1)), orders))
     assert _gaps(images) == [1.04] * 5
+
+
+@SQLITE
+def test_a_moment_that_was_missed_costs_no_step(bench: Bench, images: ScriptedProvider) -> None:
+    """Late by half a second, it leaves at once and not a step later: nobody left in the moment that it could not keep."""
+    late = Oversleeper(bench.clock)
+    images.plan("build", lambda: late.late.append(0.5))
+    bench.make(an_order(images), desk=bench.desk(rules=limited(images, jobs=1, qps=1), clock=late))
+    assert later(0.5) <= images.sent[0].at <= later(0.6)
 
 
 def test_punctual_creates_use_more_than_nine_tenths_of_the_limit(bench: Bench, images: ScriptedProvider) -> None:
