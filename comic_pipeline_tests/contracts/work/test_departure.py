@@ -92,6 +92,17 @@ def test_creates_leave_apart_although_some_requests_take_long_to_build(bench: Be
 
 
 @SQLITE
+def test_a_create_that_is_woken_late_does_not_leave_on_the_next_ones_heels(bench: Bench, images: ScriptedProvider) -> None:
+    """It takes another moment: the one after it is counted from when it really left, 0.9 s late, and not from when it should."""
+    late = Oversleeper(bench.clock)
+    images.plan("build", lambda: late.late.append(0.9))
+    desk = bench.desk(rules=limited(images, jobs=1, qps=1), clock=late)
+    for seq in range(2):
+        bench.make(an_order(images, f"shot {seq}", seq=seq), desk=desk)
+    assert min(_gaps(images)) >= 1.0
+
+
+@SQLITE
 def test_a_moment_that_was_missed_costs_no_step(bench: Bench, images: ScriptedProvider) -> None:
     """Late by half a second, it leaves at once and not a step later: nobody left in the moment that it could not keep."""
     late = Oversleeper(bench.clock)
