@@ -7,7 +7,7 @@ import pytest
 from comic_pipeline.model.errors import ErrorCode
 from comic_pipeline.model.ledger import Claimed, Worker
 from comic_pipeline.model.money import cny
-from comic_pipeline.model.task import AttemptState, Task, TaskStatus
+from comic_pipeline.model.task import Attempt, AttemptState, Task, TaskStatus
 from comic_pipeline.model.workflow import MAX_ROUNDS, ProjectState, RunPhase, Stage, StageStatus, SubmissionKind
 from comic_pipeline.settings import load_settings
 from comic_pipeline.store import attempts, ledger, leftovers, projects, stages
@@ -42,6 +42,20 @@ def settle_down(world: World) -> None:
     """Passes until nothing more follows from what is there."""
     for _ in range(4):
         world.tick()
+
+
+def follow(world: World) -> Attempt:
+    """The settle round of the pictures begins and claims the task; its job, which is still at the provider."""
+    row = world.rounds()[FRAMES]
+    assert (row.scope, row.ended_at) == ("settle", None)
+    run = world.begin(FRAMES)
+    with world.database.write() as connection:
+        worker = replace(a_worker("w2", stage_id=row.id), run_id=run.run_id)
+        claim = ledger.claim(connection, a_frame(), worker, now=world.now)
+    assert isinstance(claim, Claimed)
+    assert claim.last is not None
+    assert claim.last.state is AttemptState.SUBMITTED
+    return claim.last
 
 
 def task_of(world: World, task: Task) -> Task:
@@ -106,18 +120,11 @@ def test_a_paid_job_of_a_cancelled_project_is_followed_to_its_end(world: World) 
     settle_down(world)
 
     assert world.project().status == ProjectState.CANCELLED
-    row = world.rounds()[FRAMES]
-    assert (row.scope, row.ended_at) == ("settle", None)
-    run = world.begin(FRAMES)
+    job = follow(world)
     with world.database.write() as connection:
-        worker = replace(a_worker("w2", stage_id=row.id), run_id=run.run_id)
-        claim = ledger.claim(connection, a_frame(), worker, now=world.now)
-        assert isinstance(claim, Claimed)
-        assert claim.last is not None
-        assert claim.last.state is AttemptState.SUBMITTED
-        attempts.mark_succeeded(connection, claim.last, cost=cny("0.22"), result="{}", now=world.now)
+        attempts.mark_succeeded(connection, job, cost=cny("0.22"), result="{}", now=world.now)
         ledger.succeed(connection, task.task_id, a_picture(), now=world.now)
-    run.phase = RunPhase.FAILED
+    world.run_of(FRAMES).phase = RunPhase.FAILED
     settle_down(world)
     assert world.project().status == ProjectState.CANCELLED
     assert (task_of(world, task).status, task_of(world, task).cost_actual) == (TaskStatus.SUCCESS, cny("0.22"))
@@ -169,15 +176,7 @@ def test_a_job_whose_task_was_cancelled_while_it_waited_is_followed_too(world: W
     world.report(FRAMES, ErrorCode.CANCELLED)
     world.run_of(FRAMES).phase = RunPhase.FAILED
     settle_down(world)
-    row = world.rounds()[FRAMES]
-    assert (row.scope, row.ended_at) == ("settle", None)
-    run = world.begin(FRAMES)
-    with world.database.write() as connection:
-        worker = replace(a_worker("w2", stage_id=row.id), run_id=run.run_id)
-        claim = ledger.claim(connection, a_frame(), worker, now=world.now)
-    assert isinstance(claim, Claimed)
-    assert claim.last is not None
-    assert claim.last.state is AttemptState.SUBMITTED
+    follow(world)
 
 
 def test_work_without_a_job_of_a_cancelled_project_just_ends(world: World) -> None:
