@@ -7,8 +7,7 @@ from decimal import Decimal
 from comic_pipeline.model.project import Tier
 
 IMAGE_TASKS_PER_PROJECT = 4
-# Clips that this machine renders itself. One takes 250 MB at 1080p and all cores: more at once end no sooner, but twelve of 10 s
-# took 3 GB and came near their time limit.
+# Clips that this machine renders itself. One takes 250 MB at 1080p: twelve at once took 2.8 GB, more than a run's pod has.
 LOCAL_CLIPS_PER_PROJECT = 4
 ATTEMPTS_PER_PLANNED_TASK = 10
 
